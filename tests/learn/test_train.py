@@ -191,7 +191,7 @@ def test_refused_resumes_change_nothing(tuplet, tmp_path: Path) -> None:
     train("5x4", games=100, out=out, progress=False)
     before = {path.name: path.read_bytes() for path in out.iterdir()}
     assert tuplet("train", "--resume", out, "--games", 50).returncode == 2
-    for wrong in ({"alpha": 0.5}, {"seed": 3}, {"block": 10}):
+    for wrong in ({"lam": 0.75}, {"seed": 3}, {"block": 10}):
         with pytest.raises(ValueError, match="keeps its settings"):
             resume(out, **wrong)
     for name, text in (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -19,7 +20,7 @@ from typing import Any
 import pytest
 
 from browsing import Server, serving
-from tuplet import train
+from tuplet import game as game_of, make_agent, train
 from tuplet.learn.run import locked
 from tuplet.system.process_lock import lock_state
 
@@ -188,6 +189,48 @@ def test_a_run_that_was_killed_has_failed_and_can_be_resumed(trainer: Server, tm
     assert ask(trainer, "/api/run/resume", name="killed")["run"]["state"] == "running"
 
 
+def test_a_change_takes_effect_at_once_and_its_command_repeats_the_run(
+    trainer: Server, tmp_path: Path, tuplet: Any
+) -> None:
+    ask(trainer, "/api/run/start", settings={"net": "5x4", "games": 3000, "seed": 9}, name="changed")
+    for settings, why in (
+        ({"lambda": 0.5}, "unknown setting 'lambda'"),
+        ({"net": "0123"}, "adds no tuple"),
+        ({"alpha": 9}, "alpha must be"),
+        ({}, "settings must have"),
+    ):
+        status, answer = trainer.ask("/api/run/change", {"name": "changed", "settings": settings})
+        assert status == 400 and why in answer["error"], answer
+    assert ask(trainer, "/api/run", name="changed")["run"]["state"] == "running"  # and was not interrupted
+    run = ask(trainer, "/api/run/change", name="changed", settings={"alpha": 0.25, "net": "0156"})["run"]
+    assert run["state"] in ("running", "finished")
+    done = until(lambda: (run := ask(trainer, "/api/run", name="changed")["run"])["state"] == "finished" and run)
+    (change,) = done["changes"]
+    assert change == {"game": change["game"], "alpha": 0.25, "net": "0156"} and change["game"] < 3000
+    (command,) = done["commands"]
+    assert f" --change={change['game']}:alpha=0.25,net=0156 " in command
+    assert tuplet(*shlex.split(command)[1:], "--out", tmp_path / "again").returncode == 0
+    weights = [(tmp_path / each / "weights.safetensors").read_bytes() for each in ("again", "runs/changed")]
+    assert weights[0] == weights[1]
+
+
+def test_a_run_plays_a_game_of_its_last_checkpoint(watched: Server, runs: Path) -> None:
+    game = ask(watched, "/api/run/game", name="done", seed=4)
+    assert game == ask(watched, "/api/run/game", name="done", seed=4)
+    assert game != ask(watched, "/api/run/game", name="done")
+    read = ask(watched, "/api/read", text=game["record"])
+    assert read["position"]["over"] and read["position"]["score"] == game["score"] > 0
+    assert max(read["position"]["tiles"]) == game["tile"] and game["learned"] == 3000
+    train(game="ewn", net="2x2", games=500, evaluate="", out=runs / "ewn", progress=False)
+    start = game_of("ewn").setup().apply_outcome(1)
+    make_agent(str(runs / "ewn"), "ewn").choose(start)  # which may compile, longer than a request waits
+    record = ask(watched, "/api/run/game", name="ewn", seed=4)
+    assert record["winner"] in ("red", "blue") and record["tile"] is None and record["learned"] == 500
+    assert ask(watched, "/api/read", text=record["record"])["position"]["winner"] == record["winner"]
+    train("0123", board="2x2", games=100, spawn4=0.5, out=runs / "little", progress=False)
+    assert ask(watched, "/api/run/game", name="little")["tile"] <= 32
+
+
 @pytest.mark.parametrize(
     ("settings", "why"),
     [
@@ -225,6 +268,7 @@ def test_nothing_is_written_without_train(watched: Server, runs: Path) -> None:
         ("start", {"settings": {"games": 100}, "name": "new"}),
         ("stop", {"name": "done"}),
         ("resume", {"name": "done", "settings": {"games": 9999}}),
+        ("change", {"name": "done", "settings": {"alpha": 0.5}}),
         ("delete", {"name": "done", "confirm": "done"}),
     ):
         status, answer = watched.ask(f"/api/run/{path}", body)

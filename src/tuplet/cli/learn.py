@@ -99,6 +99,9 @@ def resume(
     run: Path,
     /,
     *,
+    alpha: float | None = None,
+    spawn4: float | None = None,
+    net: str | None = None,
     learner: str | None = None,
     game: str | None = None,
     cluster: Cluster = None,
@@ -117,6 +120,12 @@ def resume(
     ----------
     run
         The run folder.
+    alpha
+        Another learning rate from now on.
+    spawn4
+        Another probability of a 4 from now on.
+    net
+        Tuples to add: 8g, or "0156ab 012356". Their weights start at 0, so no value changes.
     learner
         Your own learning rule, as the run names it: file.py:LEARNER. (A run folder alone never runs code.)
     game
@@ -129,13 +138,15 @@ def resume(
     tuplet resume runs/first
     tuplet resume runs/first --budget 20m
     tuplet resume runs/first --games 200000 --threads 2 --evaluate 1000@10m
+    tuplet resume runs/first --alpha 0.01 --net 8g
 
     """
     import tuplet
 
     check_writable(csv, force=force)
     with long_call(False, cluster, tls) as call:
-        changes = _given({"learner": learner, "game": game, **settings})
+        method = {"alpha": alpha, "spawn4": spawn4, "net": net, "learner": learner, "game": game}
+        changes = _given({**method, **settings})
         done = tuplet.resume(run, **changes, **call, loggers=_loggers(tensorboard, json_))
     return _report(done, csv, json_)
 

@@ -239,9 +239,11 @@ def _belongs(net: AnyNetwork, method: Method) -> bool:
     """Whether a network is one that a method trains."""
     if not isinstance(net, Network):
         return (net.game.name, net.name, net.gamma) == (method.game, method.net, method.gamma)
-    expected = (as_size(method.board), parse_stages(method.stages), method.target, method.gamma, method.spawn4)
-    actual = (net.size, net.stages, net.target, net.gamma, net.spawn4)
-    return method.game == "2048" and actual == expected and net.tuples in [tuples for _, tuples in method.growth()]
+    expected = (as_size(method.board), parse_stages(method.stages), method.target, method.gamma)
+    actual = (net.size, net.stages, net.target, net.gamma)
+    shares = [method.spawn4, *(each.settings.get("spawn4") for each in method.changes())]
+    tuples = [*(tuples for _, tuples in method.growth()), *method.added_tuples()]
+    return method.game == "2048" and actual == expected and net.spawn4 in shares and net.tuples in tuples
 
 
 def _read_state(folder: Path, games: int, block_start: int) -> dict[str, Any]:

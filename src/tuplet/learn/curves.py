@@ -142,10 +142,11 @@ def describe_method(method: Method) -> list[str]:
         rate += f" falling to 0 ({method.schedule})"
     for after, by in steps_of(method.schedule):
         rate += f", {method.alpha * by:.3g} from {100 * after:g} % on"  # type: ignore[operator]
+    changes = [f"{each.describe()} from game {each.games:,} on" for each in method.changes()]
     if method.game != "2048":
         explored = [f"{method.ahead} ahead", f"ε = {method.explore:g}", f"up to {method.opening} random moves"]
         net = str(method.net)
-        return [method.game, net if len(net) <= 40 else f"{net[:37]}...", method.name, rate, *explored]
+        return [method.game, net if len(net) <= 40 else f"{net[:37]}...", method.name, rate, *explored, *changes]
     target = method.target.replace("after", "after-")
     more = {
         "board": method.board,
@@ -156,8 +157,10 @@ def describe_method(method: Method) -> list[str]:
         "restart": "restart",
         "delay": f"TC after {100 * method.delay:g} %",
     }
-    return [str(method.net), method.name, f"{target} values", rate, f"{100 * method.spawn4:g} % fours"] + [
-        text for name, text in more.items() if getattr(method, name) != getattr(default, name)
+    return [
+        *(str(method.net), method.name, f"{target} values", rate, f"{100 * method.spawn4:g} % fours"),
+        *(text for name, text in more.items() if getattr(method, name) != getattr(default, name)),
+        *changes,
     ]
 
 

@@ -199,6 +199,8 @@ def describe_plan(
     length goes on as a run of the new length would: at the full rate again, until it settles once
     more. That costs at first what settling gave, and pays later (docs/learning.md).
     """
+    later_changes = [each for each in method.changes() if each.games > games]
+    method = method.at(games)
     assert method.alpha is not None
     total, done = _share_in_words(options, 1.0), options.progress(games, elapsed_s)
     if games and options.games is None:
@@ -222,6 +224,7 @@ def describe_plan(
         for after, tuples in method.growth()
         if after > done
     ]
+    words += [f"{each.describe()} from game {each.games:,} on" for each in later_changes]
     words += ["means may dip until it settles again"] if rises else []
     return "; ".join([total, *words])
 

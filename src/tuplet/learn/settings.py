@@ -9,10 +9,10 @@ from __future__ import annotations
 import math
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict
 
 import tomli_w
 
@@ -28,6 +28,7 @@ _MOST_BYTES = 1 << 16  # of a config.toml
 _WHOLE = 0.9  # from this share of a run on, all games are whole ones
 # Settings of `Method` that only 2048 has.
 ONLY_2048 = ("grow", "board", "stages", "target", "steps", "initial", "delay", "order", "restart", "spawn4")
+CHANGES = ("alpha", "spawn4", "net")  # settings that may change during training; of net, tuples may be added
 USUAL_GAMES = 100_000  # where neither games nor a budget is named
 
 
@@ -117,11 +118,19 @@ class Method:
         usual="6",
     )
 
+    change: str = setting(
+        "",
+        'Changes during training: "5000:alpha=0.01 8000:net=8g" learns with a smaller alpha from game 5,000 on, and '
+        "adds the tuples of 8g at game 8,000. alpha can change, and for 2048 spawn4 and net (more tuples).",
+        usual="none",
+    )
+
     def __post_init__(self) -> None:
         if self.game == "2048":
             self._complete_2048()
         else:
             self._complete_game()
+        self._check_changes()
 
     def _complete_game(self) -> None:
         """Check the settings for another game than 2048, and fill in what is left open."""
@@ -243,7 +252,73 @@ class Method:
         if self.game != "2048":
             return floats * sum(each.size for each in parse_tuples(encoding_of(find_game(self.game)), str(self.net)))
         stages = 1 << len(parse_stages(self.stages))
-        return floats * stages * stage_size(self.growth()[-1][1], stages)
+        largest = [self.growth()[-1][1], *self.added_tuples()][-1]
+        return floats * stages * stage_size(largest, stages)
+
+    def changes(self) -> list[Change]:
+        """The changes during training, in their order."""
+        return changes_of(self.change)
+
+    def at(self, games: int) -> Method:
+        """The method as it is from this number of games on, with the tuples of its beginning."""
+        now = {name: value for each in self.changes() if each.games <= games for name, value in each.settings.items()}
+        now.pop("net", None)
+        return replace(self, change="", **now) if self.change else self
+
+    def with_change(self, games: int, settings: Mapping[str, Any]) -> Method:
+        """The method with other settings from this number of games on; UserError if they cannot change."""
+        fixed = sorted(set(settings) - set(CHANGES))
+        if fixed:
+            raise UserError(f"{fixed[0]} cannot change during training: {', '.join(CHANGES)} can")
+        for name, value in settings.items():
+            if name == "net" and (not isinstance(value, str) or set(value) & {*":="} or not value.split()):
+                raise UserError(f"net must be tuples to add, such as 8g or 0156ab (got {value!r})")
+            if name != "net" and (not isinstance(value, int | float) or isinstance(value, bool)):
+                raise UserError(f"{name} must be a number (got {value!r})")
+        now = self.at(games)
+        new = {name: value for name, value in settings.items() if name == "net" or value != getattr(now, name)}
+        if not new:
+            values = ", ".join(f"{name} {value}" for name, value in settings.items())
+            raise UserError(f"nothing changes: the run has {values} already")
+        steps = {each.games: dict(each.settings) for each in self.changes()}
+        before = steps.get(games, {})
+        if {"net"} <= before.keys() & new.keys():
+            new["net"] = f"{before['net']} {new['net']}"
+        steps[games] = {**before, **new}
+        return replace(self, change=" ".join(str(Change(at, steps[at])) for at in sorted(steps)))
+
+    def added_tuples(self) -> list[list[Tuple]]:
+        """The network's tuples after each change of `net`."""
+        from tuplet.games.g2048.board import as_size
+        from tuplet.values.patterns import add_tuples, parse
+
+        names = [each.settings["net"] for each in self.changes() if "net" in each.settings]
+        if not names:
+            return []
+        size = as_size(self.board)
+        tuples, added = parse(str(self.net), size), []
+        for name in names:
+            before = tuples
+            for word in name.split():
+                tuples = add_tuples(tuples, word, size)
+            if tuples == before:
+                raise UserError(f"{name} adds no tuple: the network has them already")
+            added.append(tuples)
+        return added
+
+    def _check_changes(self) -> None:
+        """UserError if a change is not possible."""
+        changes = self.changes()
+        if not changes:
+            return
+        for each in changes:
+            for name in each.settings:
+                if self.game != "2048" and name != "alpha":
+                    raise UserError(f"{name} cannot change during training of {self.game}: only alpha can")
+            if "net" in each.settings and self.grow:
+                raise UserError("net cannot change during training with --grow: add its tuples there")
+            self.at(each.games)  # checks the values
+        self.added_tuples()
 
     def hyperparameters_at(self, progress: float, begun: bool = False) -> Any:
         """How to learn at this share of the run. A learner that has begun is not delayed any more."""
@@ -385,6 +460,7 @@ class MethodSettings(TypedDict, total=False):
     ahead: int | None
     explore: float | None
     opening: int | None
+    change: str
 
 
 class ChangeableOptions(TypedDict, total=False):
@@ -413,6 +489,9 @@ class ResumeSettings(ChangeableOptions, total=False):
 
     learner: str
     game: str
+    alpha: float
+    spawn4: float
+    net: str
 
 
 def check_names(names: Iterable[str]) -> None:
@@ -529,6 +608,53 @@ def steps_of(schedule: str) -> list[tuple[float, float]]:
             f"(got {schedule!r})"
         )
     return steps
+
+
+class Change(NamedTuple):
+    """Settings that change during training."""
+
+    games: int  # before it
+    settings: dict[str, Any]
+
+    def __str__(self) -> str:
+        return f"{self.games}:{','.join(f'{name}={value}' for name, value in self.settings.items())}"
+
+    def describe(self) -> str:
+        """The settings in words."""
+        names = {"alpha": "α", "net": "also"}
+        return ", ".join(f"{names.get(name, name)} {value}" for name, value in self.settings.items())
+
+
+def changes_of(text: str) -> list[Change]:
+    """The changes that a text describes: a number of games, and settings from then on.
+
+    >>> changes_of("5000:alpha=0.01 8000:spawn4=0.2,net=0156ab 012356")
+    [Change(games=5000, settings={'alpha': 0.01}), Change(games=8000, settings={'spawn4': 0.2, 'net': '0156ab 012356'})]
+    """
+    changes: list[Change] = []
+    try:
+        for word in text.replace(",", " ").split():
+            games, colon, rest = word.partition(":")
+            if colon:
+                changes.append(Change(int(games), {}))
+            name, equals, value = (rest if colon else word).partition("=")
+            settings = changes[-1].settings
+            if not equals:  # another tuple
+                settings["net"] += f" {name}"
+            elif name not in CHANGES or name in settings:
+                raise ValueError
+            else:
+                settings[name] = value if name == "net" else float(value)
+        numbers = [each.games for each in changes]
+        valid = numbers == sorted(set(numbers)) and all(0 <= number <= 10**12 for number in numbers)
+    except (AttributeError, IndexError, KeyError, ValueError):
+        valid = False
+    if not valid:
+        raise UserError(
+            "change must be numbers of games in rising order, each with alpha, spawn4 or net, such as 5000:alpha=0.01 "
+            f"or 8000:spawn4=0.2,net=8g (got {text!r})"
+        )
+    return changes
 
 
 def growth_of(net: str, grow: str, size: tuple[int, int] = (4, 4)) -> list[tuple[float, list[Tuple]]]:

@@ -18,7 +18,7 @@ from tuplet.learn.learners import learner_named
 from tuplet.learn.recipes import choose
 from tuplet.learn.recorder import Loggers
 from tuplet.learn.run import CONFIG, Run, as_run_folder, create_folder, locked
-from tuplet.learn.settings import Method, ResumeSettings, TrainSettings, check_names, load_settings, split
+from tuplet.learn.settings import CHANGES, Method, ResumeSettings, TrainSettings, check_names, load_settings, split
 from tuplet.learn.td import AHEAD, learn_backward, learn_forward
 from tuplet.learn.training import Training
 from tuplet.system.blocks import as_executor
@@ -115,10 +115,11 @@ def resume(
     """Continue the run in a folder, exactly where its last checkpoint left it.
 
     `games` and `budget` are totals, including what is done already; `threads`, `tasks`, `checkpoint`,
-    `keep` and `evaluate` may change, too. `learner="file.py:NAME"` says where the code of your own
-    learner is, and `game="file.py:GAME"` that of your own game. A run whose alpha had fallen and that is
-    continued beyond its length goes on as a run of the new length would: at the full rate again, until it
-    settles once more (`run.description` says so).
+    `keep` and `evaluate` may change, too. `alpha`, for 2048 also `spawn4` and `net` (tuples to add), change
+    from this game on, and the run's `change` records it. `learner="file.py:NAME"` says where the code of
+    your own learner is, and `game="file.py:GAME"` that of your own game. A run whose alpha had fallen and
+    that is continued beyond its length goes on as a run of the new length would: at the full rate again,
+    until it settles once more (`run.description` says so).
     """
     stop = stop or Stop()
     checked_loggers = Loggers(loggers, stop)
@@ -128,6 +129,7 @@ def resume(
         find_game(options.pop("game"), trusted=True)  # the code of the user's own game; the folder names it
     if ":" in str(options.get("learner", "")):
         learner_named(options.pop("learner"), trusted=True)
+    method = {name: options.pop(name) for name in CHANGES if name in options}
     fixed = set(options) - CHANGEABLE
     if fixed:
         names = ", ".join(f"--{name}" for name in sorted(fixed)).replace("_", "-")
@@ -140,7 +142,7 @@ def resume(
         if pool is not None and not load_settings(folder / CONFIG)[1].tasks:
             options.setdefault("tasks", pool.workers)
         training = Training.load(
-            folder, options=options, stop=stop, watch=watch, loggers=checked_loggers, executor=pool
+            folder, options=options, changes=method, stop=stop, watch=watch, loggers=checked_loggers, executor=pool
         )
         run = training.run
         if training.finished:

@@ -32,7 +32,7 @@ from tuplet.system.blocks import Worker, ordered_map
 from tuplet.system.progress import COMPILING, Progress, Watcher
 from tuplet.system.stop import Stop
 from tuplet.values.network import Network, check_memory
-from tuplet.values.patterns import format_tuple
+from tuplet.values.patterns import add_tuples, format_tuple
 
 ENOUGH = 0.5  # seconds for a speed worth comparing
 SHORTEST = 0.01  # seconds between checkpoints: something must be learned meanwhile
@@ -79,8 +79,11 @@ class Training:
         self.tables = self.net.tables_with_memory(self.learner.memory, self.learner.memory_per_weight)
         begun = not self.method.delay or (self.learner.memory_per_weight and self.tables.memory.any())
         self._learner_games = run.games if begun else 0  # not those of TD before it
+        if self.method.change and self.options.tasks:
+            raise UserError("--change and --tasks cannot be combined: leave out one of them")
+        self._changes, self._method_now = self.method.changes(), self.method
         self._growth = [step for step in self.method.growth() if len(step[1]) > len(self.net.tuples)]  # still to come
-        largest = " ".join(map(format_tuple, self.method.growth()[-1][1]))
+        largest = " ".join(map(format_tuple, [self.method.growth()[-1][1], *self.method.added_tuples()][-1]))
         check_memory(largest, self.method.count_numbers())  # now, not when the network has grown
         self.clock = Clock(run.elapsed_s)
         self.saver = CheckpointWriter(run, checkpoint)
@@ -92,11 +95,23 @@ class Training:
         run.description = describe_plan(self.method, self.options, run.games, run.elapsed_s, previous)
 
     @classmethod
-    def load(cls, folder: str | Path, *, options: dict[str, Any] | None = None, **arguments: Any) -> Training:
-        """A run folder's training, exactly as its last checkpoint left it, with some options changed."""
+    def load(
+        cls,
+        folder: str | Path,
+        *,
+        options: dict[str, Any] | None = None,
+        changes: dict[str, Any] | None = None,
+        **arguments: Any,
+    ) -> Training:
+        """A run folder's training, exactly as its last checkpoint left it, with some options changed.
+
+        `changes` are settings of the method that change from now on.
+        """
         folder = as_run_folder(folder)
         method, previous = load_settings(folder / CONFIG)
         run, checkpoint = load_checkpoint(folder, method, replace(previous, **(options or {})))
+        if changes:
+            run.method = method.with_change(run.games, changes)
         return cls(run, checkpoint=checkpoint, previous=previous, **arguments)
 
     @property
@@ -147,6 +162,7 @@ class Training:
                 if self.done or self.stop.is_set():
                     return
                 self._grow_if_due()
+                self._change_if_due()
                 self._train_until(self._next_event())
                 if self.clock.elapsed_s >= self._save_at and not self.done and not self.stop.is_set():
                     wait = self.saver.try_to_save(self.recorder.checkpoint(self.clock.elapsed_s))
@@ -193,7 +209,7 @@ class Training:
     def hyperparameters(self, games: int) -> Any:
         """How to learn at this number of games."""
         progress = self.options.progress(games, self.clock.elapsed_s)
-        return self.method.hyperparameters_at(progress, begun=self._learner_games > 0)
+        return self._method_now.hyperparameters_at(progress, begun=self._learner_games > 0)
 
     def _grows(self, games: int) -> bool:
         """Whether tuples are to join by then."""
@@ -204,6 +220,19 @@ class Training:
             tuples = self._growth.pop(0)[1]
             assert isinstance(self.net, Network)
             self.net.grow(" ".join(format_tuple(cells, self.net.size) for cells in tuples))
+            self.tables = self.net.tables_with_memory(self.learner.memory, self.learner.memory_per_weight)
+
+    def _change_if_due(self) -> None:
+        """Learn as `--change` says from now on."""
+        while self._changes and self.run.games >= self._changes[0].games:
+            change = self._changes.pop(0)
+            self._method_now = self.method.at(change.games)
+            if not isinstance(self.net, Network):
+                continue
+            self.net.spawn4 = self._method_now.spawn4
+            for name in change.settings.get("net", "").split():
+                if add_tuples(self.net.tuples, name, self.net.size) != self.net.tuples:  # not so if it was saved since
+                    self.net.grow(name)
             self.tables = self.net.tables_with_memory(self.learner.memory, self.learner.memory_per_weight)
 
     def _train_until(self, until: float) -> None:
@@ -244,13 +273,15 @@ class Training:
     def _chunks(self, until: float, last: float, threads: int, most: int) -> Iterator[tuple[int, int, float]]:
         """The first game and the number of games of each chunk, and when it is too late to begin it."""
         first, block = self.run.games, self.options.block
+        last = min(last, self._changes[0].games if self._changes else math.inf)
         while self.clock.elapsed_s < until and first < last:
             if self._threads(first, most) != threads or self._grows(first):
                 return
             if self._rounds is not None and plan_round(first, self.options.tasks):
                 return
             chunk = chunk_of(self.net)
-            end = min(chunk * (first // chunk + 1), block * (first // block + 1), self.options.games or math.inf)
+            ends = (chunk * (first // chunk + 1), block * (first // block + 1), self.options.games or math.inf)
+            end = min(*ends, self._changes[0].games if self._changes else math.inf)
             yield first, int(end) - first, until
             first = int(end)
 

@@ -18,14 +18,16 @@ from tuplet.agents.listing import list_agents, list_games
 from tuplet.agents.placing import RECOMMENDED, arranged
 from tuplet.arena import analyze as analyzing, evaluate as evaluating, review as reviewing
 from tuplet.errors import UserError
+from tuplet.games import agent_hooks
 from tuplet.games.analysis import Analysis
 from tuplet.games.formats import read as read_text, write as write_text
 from tuplet.games.game import Position
+from tuplet.games.record import Record
 from tuplet.kernel import as_seed, stream
 from tuplet.learn import steps as showing
 from tuplet.search import steps as searching
 from tuplet.system.progress import ProgressOption
-from tuplet.system.stop import Stop
+from tuplet.system.stop import Stop, Stopped
 from tuplet.values.downgrade import downgrade_board
 from tuplet.values.patterns import parse as parse_tuples
 from tuplet.values.tables import stage_size
@@ -104,6 +106,53 @@ def resume_run(
     settings: games or budget, totals that include what is done, for a run that is to be longer.
     """
     return {"run": context.training.resume(name, settings or {}, stop or Stop()).describe()}
+
+
+@example(name="first", settings={"alpha": 0.1})
+def change_run(
+    context: ServerContext, *, name: str, settings: dict[str, Any], stop: Stop | None = None
+) -> Annotated[Json, responses.OneRun]:
+    """Change a training run, which is stopped, saved and continued. Needs serve --train.
+
+    name: the run's name.
+    settings: alpha, and for 2048 spawn4 and net, which are tuples to add.
+    """
+    return {"run": context.training.change(name, settings, stop or Stop()).describe()}
+
+
+@example(name="first", seed=1)
+def run_game(
+    context: ServerContext, *, name: str, seed: int | None = None, stop: Stop | None = None
+) -> Annotated[Json, responses.RunGame]:
+    """Let a training run's last checkpoint play a game, for both sides if there are two.
+
+    name: the run's name.
+    seed: random seed; by default a new one each time.
+    """
+    found = context.training.find(name)
+    game, stop = found.played_game(), stop or Stop()
+    agent = context.agent(f"./{name}", game, stop)
+    state, start = game.initial_position(rng_from(None, seed))
+    record = Record((name,) * len(game.sides), start)
+    with context.taking(stop, agent, turn="short"):
+        for side in game.sides:
+            agent_hooks.begin(agent, start, side, state)
+        while not record.over:
+            if stop.is_set():
+                raise Stopped("the game was stopped before its end")
+            if record.position.is_chance:
+                state, outcome = record.position.random_outcome(state)
+                record.apply_outcome(outcome)
+            else:
+                record.play(str(agent.choose(record.position)))
+    tiles = getattr(record.position, "tiles", None)
+    return {
+        "record": record.line,
+        "score": record.score if game.players == 1 else None,
+        "tile": None if tiles is None else max(tiles),
+        "winner": record.winner,
+        "learned": found.saved()[0],
+    }
 
 
 @example(name="first", confirm="first")
@@ -550,6 +599,8 @@ CALLS: dict[tuple[str, str], Callable[..., Json]] = {
     ("POST", "/api/run/start"): start_run,
     ("POST", "/api/run/stop"): stop_run,
     ("POST", "/api/run/resume"): resume_run,
+    ("POST", "/api/run/change"): change_run,
+    ("POST", "/api/run/game"): run_game,
     ("POST", "/api/run/delete"): delete_run,
     ("POST", "/api/position"): position,
     ("POST", "/api/play"): play,

@@ -92,6 +92,19 @@ class OneRun(TypedDict):
     run: Run
 
 
+class RunGame(TypedDict):
+    """A game of a run's player: its record as text, points and largest tile of 2048, or the winner of games for two.
+
+    `learned` is the number of games that the player has learned from.
+    """
+
+    record: str
+    score: int | None
+    tile: int | None
+    winner: str | None
+    learned: int
+
+
 class Deleted(TypedDict):
     """The name of the run that was deleted."""
 

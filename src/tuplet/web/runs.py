@@ -22,12 +22,14 @@ from typing import Any
 
 from tuplet.agents.listing import run_row
 from tuplet.errors import UserError
-from tuplet.games.registry import is_found
+from tuplet.games.g2048.game import Game2048
+from tuplet.games.game import Game
+from tuplet.games.registry import find_game, is_found
 from tuplet.learn.growing_curve import GrowingCurve, thinned
 from tuplet.learn.recipes import choose
 from tuplet.learn.run import CONFIG, LOCK, LOG, METRICS, STATE, free_folder
 from tuplet.learn.run_command import option_name, option_words, setting_named, train_command
-from tuplet.learn.settings import Method, RunOptions, load_settings, split
+from tuplet.learn.settings import CHANGES, Method, RunOptions, load_settings, split
 from tuplet.system.blocks import cores
 from tuplet.system.files import lock_file
 from tuplet.system.memory import available_memory
@@ -58,7 +60,7 @@ class RunFolder:
     def __init__(self, folder: Path) -> None:
         self.folder, self.name = folder, folder.name
         self.curve = GrowingCurve(folder / METRICS)
-        self.lock = threading.Lock()
+        self.lock, self.changing = threading.Lock(), threading.Lock()
         self._settings: tuple[tuple[int, int, int], Method, RunOptions, list[str]] | None = None
 
     def read(self, points: int) -> Json:
@@ -90,13 +92,22 @@ class RunFolder:
         """Whether a process trains it, or is about to."""
         return is_under_way(self.folder)
 
-    def unused_memory(self) -> int:
-        """The bytes that its process will still take."""
-        used, pid = 0, lock_state(self.folder / LOCK).pid
+    def played_game(self) -> Game:
+        """The game that it learns, as it is now."""
+        method = self.settings()[0].at(self.saved()[0])
+        return find_game(method.game) if method.game != "2048" else Game2048(method.board, method.spawn4)
+
+    def used_memory(self) -> int:
+        """The bytes that its process has taken, as far as is known."""
+        pid = lock_state(self.folder / LOCK).pid
         with suppress(OSError, ValueError, IndexError):
-            used = int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+            return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+        return 0
+
+    def needed_memory(self) -> int:
+        """The bytes that its process takes in all."""
         with suppress(OSError, ValueError):
-            return max(memory_of(self.settings()[0]) - used, 0)
+            return memory_of(self.settings()[0])
         return limits.RUN_MEMORY  # it has no settings yet
 
     def settings(self) -> tuple[Method, RunOptions, list[str]]:
@@ -111,7 +122,7 @@ class RunFolder:
     def _describe(self) -> Json:
         running, process, (method, options, commands) = self.is_running, lock_state(self.folder / LOCK), self.settings()
         last = self.curve.last
-        saved_games, saved_s = self._saved()
+        saved_games, saved_s = self.saved()
         games, seconds = max(last.get("games", 0), saved_games), max(last.get("elapsed_s", 0.0), saved_s)
         done = options.progress(games, seconds) >= 1
         state = "running" if running else "finished" if done else "stopped"
@@ -127,12 +138,12 @@ class RunFolder:
             "seconds": round(seconds, 3),
             "moves_per_second": last.get("moves_per_s"),
             "settings": {option_name(name): value for name, value in values.items() if value not in (None, "")},
-            "changes": [],
+            "changes": [{"game": each.games, **each.settings} for each in method.changes()],
             "commands": commands,
             "error": error if state == "failed" else None,
         }
 
-    def _saved(self) -> tuple[int, float]:
+    def saved(self) -> tuple[int, float]:
         """The games and seconds of the last checkpoint."""
         with suppress(OSError, ValueError, TypeError, KeyError, IndexError, RecursionError):
             last = json.loads((self.folder / STATE).read_text(encoding="utf-8"))["checkpoints"][-1]
@@ -197,15 +208,28 @@ class Runs:
         changes = plain_settings(settings, CHANGEABLE)
         if changes:
             replace(options, **{"games": None, "budget": None, **changes})  # checks them
-        words = ["resume", str(run.folder), *option_words(changes)]
-        if method.game != "2048":
-            words.append(f"--game={method.game.replace('%20', ' ')}")
         with self._starting:
             if run.is_running:
                 raise UserError(f"{name} is being trained already")
             self._check_room(method)
-            process = RunProcess(run.folder, words)
+            process = RunProcess(run.folder, _resume_words(run, changes))
         process.wait_until_it_trains(stop)
+        return run
+
+    def change(self, name: str, settings: Json, stop: Stop) -> RunFolder:
+        """Continue a run with another alpha, share of fours or more tuples; one that goes on is stopped first."""
+        self._check_allowed()
+        run = self.find(name)
+        changes = plain_settings(settings, CHANGES)
+        if not changes:
+            raise UserError(f"settings must have one of {', '.join(CHANGES)}")
+        with run.changing:
+            changed = run.settings()[0].with_change(run.describe()["games"], changes)  # refuses before it stops
+            self._check_room(changed, beside=name)
+            stop_process(run.folder, stop)
+            with self._starting:
+                process = RunProcess(run.folder, _resume_words(run, changes))
+            process.wait_until_it_trains(stop)
         return run
 
     def stop(self, name: str, stop: Stop) -> RunFolder:
@@ -251,14 +275,16 @@ class Runs:
             raise UserError(f"there is a run {name!r} already: choose another name") from None
         return folder
 
-    def _check_room(self, method: Method) -> None:
-        """UserError if too many runs are under way, or if there is no memory for another."""
-        running = [*self._running()]
+    def _check_room(self, method: Method, beside: str = "") -> None:
+        """UserError if too many runs are under way, or if there is no memory for another; one may be left out."""
+        under_way = [*self._running()]
+        running = [run for run in under_way if run.name != beside]
         if len(running) >= limits.MAX_RUNS:
             names = ", ".join(sorted(run.name for run in running))
             raise UserError(f"{len(running)} runs are under way ({names}), which is all that may be: stop one of them")
-        reserved = sum(run.unused_memory() for run in running)  # tables take memory when they are written to
-        free, needed = available_memory() - reserved, memory_of(method)
+        free = available_memory() + sum(run.used_memory() for run in under_way)
+        free -= sum(run.needed_memory() for run in running)  # tables take memory when they are written to
+        needed = memory_of(method)
         if needed > free:
             raise UserError(
                 f"the run needs {needed / 1e9:.1f} GB of memory and {max(free, 0) / 1e9:.1f} GB are free: use shorter "
@@ -270,6 +296,13 @@ class Runs:
             if is_under_way(each):
                 with suppress(UserError):
                     yield RunFolder(self._path(each.name))
+
+
+def _resume_words(run: RunFolder, settings: Json) -> list[str]:
+    """The command that continues a run."""
+    game = run.settings()[0].game
+    own = [] if game == "2048" else [f"--game={game.replace('%20', ' ')}"]
+    return ["resume", str(run.folder), *own, *option_words(settings)]
 
 
 def memory_of(method: Method) -> int:
