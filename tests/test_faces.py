@@ -52,6 +52,7 @@ def test_each_command_is_a_public_function_of_the_same_name() -> None:
         "review",
         "match",
         "tournament",
+        "grade",
         "solve",
         "regret",
         "reproduce",

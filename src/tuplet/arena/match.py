@@ -97,6 +97,7 @@ def tournament(
     executor: Executor | None = None,
     progress: ProgressOption = None,
     stop: Stop | None = None,
+    against_agents_only: bool = False,
 ) -> Tournament:
     """Play a round-robin tournament, `games` games per pairing, and rate all agents.
 
@@ -106,7 +107,8 @@ def tournament(
     With `folder` every program in it plays, too (docs/class.md). `time` is its limit in seconds per move,
     `memory` ("1GB") the limit for the resident memory of all its processes. This is no sandbox: programs can do
     whatever you can. A program that times out in its first four games without a move is disqualified and loses
-    the others. `html` is an HTML page to write, `csv` a table; the games go into a second table beside it.
+    the others. `against_agents_only`: the programs meet `agents`, but not each other (see `grade`). `html` is an HTML
+    page to write, `csv` a table; the games go into a second table beside it.
     """
     if folder is None and (time is not None or memory is not None):
         raise UserError("time and memory limit the programs of a folder: which folder?")
@@ -121,8 +123,9 @@ def tournament(
             raise UserError(f"{name} is in the tournament twice")
     if not 2 <= len(agents) <= MOST_AGENTS:
         raise UserError(f"a tournament has 2 to {MOST_AGENTS} agents, not {len(agents)}")
-    schedule = _Schedule(agents, game, games, seed, threads)
-    header: dict[str, Any] = {"kind": "tournament"}
+    baselines = len(agents) - len(programs.programs) if programs is not None and against_agents_only else 0
+    schedule = _Schedule(agents, game, games, seed, threads, baselines=baselines)
+    header: dict[str, Any] = {"kind": "tournament"} | ({"baselines": baselines} if baselines else {})
     if programs is not None:
         header |= programs.settings
         schedule.dropout = TimeoutDropout(range(len(agents) - len(programs.programs), len(agents)))
@@ -137,6 +140,7 @@ def tournament(
             schedule.interrupted,
             schedule.game.terminations,
             schedule.settings,
+            baselines,
         )
         if not result.matches:
             raise Stopped("stopped before the first pair of games was finished")
@@ -146,18 +150,17 @@ def tournament(
     return result
 
 
-def _play_number(
+def _play_slot(
     named: tuple[Named, ...],
     game: str | Game,
     seeds: tuple[int, ...],
-    number: int,
+    slot: ScheduleSlot,
     dropped: frozenset[int],
     worker: Worker,
 ) -> Record | None:
-    """Play game `number` of a schedule; None if it was stopped. With a dropped agent it is not played."""
+    """Play a game of a schedule; None if it was stopped. With a dropped agent it is not played."""
     if worker.stop.is_set():
         return None
-    slot = slot_of(number, len(named))
     pair = np.uint64(stream(np.uint64(seeds[slot.pairing]), np.uint64(slot.pair)))
     rolls, start = find_game(game, trusted=True).opening(pair)
     if dropped & {slot.first, slot.second}:
@@ -184,7 +187,14 @@ class _Schedule:
     """
 
     def __init__(
-        self, agents: Sequence[Any], game: str | Game, games: int, seed: int, threads: int, test: Sprt | None = None
+        self,
+        agents: Sequence[Any],
+        game: str | Game,
+        games: int,
+        seed: int,
+        threads: int,
+        test: Sprt | None = None,
+        baselines: int = 0,
     ) -> None:
         self.game = find_game(game, trusted=trusted(*agents))
         if self.game.players != 2:
@@ -193,7 +203,8 @@ class _Schedule:
             raise UserError(f"games must be 1 to {MOST_GAMES:,} (got {games})")
         self.agents, self.seed, self.threads, self.test = agents, seed, as_threads(threads), test
         self.requested, self.games = games, games + games % 2  # of each pairing
-        start, count = as_seed(seed), len(pairings(len(agents)))
+        self.baselines = baselines
+        start, count = as_seed(seed), len(pairings(len(agents), baselines))
         # Each pairing of a tournament has its own starts, from streams that no pair uses.
         self.seeds = (int(start), *(int(stream(~start, np.uint64(k))) for k in range(1, count)))
         self.total = self.games * count
@@ -248,21 +259,16 @@ class _Schedule:
             pool, threads = stack.enter_context(choose_executor(code, self.threads, executor))
             agents = tuple(self.agents if is_local(pool) else map(as_pickled, self.agents))
             blocks = (
-                (agents, game, self.seeds, n, self.dropout.dropped if self.dropout else frozenset())
+                (agents, game, self.seeds, self.slot(n), self.dropout.dropped if self.dropout else frozenset())
                 for n in range(self._loaded, self.total)
             )
             records = ordered_map(
-                _play_number,
-                blocks,
-                threads=threads,
-                executor=pool,
-                stop=stop,
-                on_tick=lambda _: watch(self._progress()),
+                _play_slot, blocks, threads=threads, executor=pool, stop=stop, on_tick=lambda _: watch(self._progress())
             )
             for number, record in enumerate(records, self._loaded):
                 if record is None:
                     break
-                slot = slot_of(number, len(names))
+                slot = self.slot(number)
                 record.names = names[slot.first], names[slot.second]
                 if self.dropout is not None:
                     record = self.dropout.forfeit(slot, names, record.start) or record
@@ -276,10 +282,14 @@ class _Schedule:
         self.interrupted = len(self.results) < self.total
         return names
 
+    def slot(self, number: int) -> ScheduleSlot:
+        """Who plays game `number` (from 0)."""
+        return slot_of(number, len(self.agents), self.baselines)
+
     def _add(self, result: GameResult) -> bool:
         """Count a game; returns whether the sequential test has decided."""
         if self.dropout is not None:
-            self.dropout.add(slot_of(len(self.results), len(self.agents)), result)
+            self.dropout.add(self.slot(len(self.results)), result)
         self.results.append(result)
         self.wins += result.a == 1
         self.draws += result.a == 0.5

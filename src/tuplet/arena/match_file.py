@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 from tuplet.agents.agent import settings_by_name
-from tuplet.arena.results import GameResult, Match, Tournament, slot_of
+from tuplet.arena.results import GameResult, Match, Tournament, pairings, slot_of
 from tuplet.arena.resumable import LineFile, check_same_settings
 from tuplet.arena.statistics import Sprt
 from tuplet.errors import UserError
@@ -56,7 +56,7 @@ class MatchFile:
     def add(self, number: int, record: Record) -> None:
         """Write a finished game."""
         agents = len(self.settings["agents"])
-        slot = slot_of(number, agents)
+        slot = slot_of(number, agents, self.settings.get("baselines", 0))
         line: Header = {"pairing": slot.pairing} if agents > 2 else {}
         self.file.add(line | {"pair": slot.pair, "a": self.game.sides[slot.game], **record.as_json()})
 
@@ -72,7 +72,7 @@ class MatchFile:
         old = _header(path, header)
         check_same_settings(path, old["kind"], old, self.settings, ("games",), "choose another file")
         for line in _games(lines, old):
-            self.results.append(_result(path, len(self.results), line, len(old["agents"]), self.game))
+            self.results.append(_result(path, len(self.results), line, old, self.game))
         if self.settings["games"] > old["games"]:
             self.file.write({"games": self.settings["games"]})
 
@@ -98,8 +98,8 @@ class SavedMatch(NamedTuple):
         game = find_game(settings["game"])
         if game.players != 2:
             raise UserError(f"{path} is not a saved match or tournament: {game.name} is for one player")
-        agents = len(settings["agents"])
-        return cls(path, settings, game, games, [_result(path, n, line, agents, game) for n, line in enumerate(games)])
+        results = [_result(path, n, line, settings, game) for n, line in enumerate(games)]
+        return cls(path, settings, game, games, results)
 
     def lines(self) -> Iterator[Header]:
         """The games of whole pairs as JSON objects."""
@@ -114,10 +114,10 @@ def load(path: str | Path) -> Match | Tournament:
     known = settings["tuplet"] == __version__
     full = [settings_by_name(agent, game) for agent in agents] if known else []
     if settings["kind"] == "tournament":
-        tournament = Tournament.of(agents, game.name, seed, planned, results, False, game.terminations, full)
+        baselines = settings.get("baselines", 0)
+        tournament = Tournament.of(agents, game.name, seed, planned, results, False, game.terminations, full, baselines)
         if tournament.matches:
-            pairings = len(agents) * (len(agents) - 1) // 2
-            return replace(tournament, interrupted=len(results) < planned * pairings)
+            return replace(tournament, interrupted=len(results) < planned * len(pairings(len(agents), baselines)))
     elif len(results) > 1:
         test = Sprt(*settings["sprt"]) if settings.get("sprt") else None
         results = results[: len(results) // 2 * 2]
@@ -188,6 +188,7 @@ def _header(path: Path, line: bytes) -> Header:
             and isinstance(settings["agents"], list)
             and 2 <= len(settings["agents"]) <= (MOST_AGENTS if settings["kind"] == "tournament" else 2)
             and all(isinstance(agent, str) for agent in settings["agents"])
+            and 0 <= int(settings.get("baselines", 0)) < len(settings["agents"])
             and (not settings.get("sprt") or [*map(type, settings["sprt"])] == [float, float])
         )
     except _DAMAGE:
@@ -199,9 +200,9 @@ def _header(path: Path, line: bytes) -> Header:
     return settings
 
 
-def _result(path: Path, number: int, line: bytes, agents: int, game: Game) -> GameResult:
+def _result(path: Path, number: int, line: bytes, settings: Header, game: Game) -> GameResult:
     """The result of a game in its line; the moves are not replayed. A game without a winner is a draw."""
-    slot, sides = slot_of(number, agents), game.sides
+    slot, sides = slot_of(number, len(settings["agents"]), settings.get("baselines", 0)), game.sides
     try:
         saved = json.loads(line)
         winner, kind = saved.get("winner"), saved["kind"]

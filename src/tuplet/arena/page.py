@@ -225,7 +225,7 @@ def _data(result: Tournament, saved: SavedMatch, first: Iterable[int]) -> tuple[
             if written > MOST_BYTES:
                 break
             record = Record.parse(json.dumps(line))
-            slot = slot_of(number - 1, len(result.agents))
+            slot = slot_of(number - 1, len(result.agents), result.baselines)
             games[number] = encode(record, number, slot.first, slot.second)
             written += len(json.dumps(games[number]))
             grid = len(record.start.cells), max(map(len, record.start.cells), default=0)

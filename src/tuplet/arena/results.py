@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
-from itertools import combinations
+from itertools import combinations, product
 from typing import Any, NamedTuple
 
 from tuplet.agents.specs import short_names
@@ -39,14 +39,16 @@ class ScheduleSlot(NamedTuple):
 
 
 @cache
-def pairings(agents: int) -> list[tuple[int, int]]:
-    """All pairs of participants, in the order in which they meet."""
+def pairings(agents: int, baselines: int = 0) -> list[tuple[int, int]]:
+    """The pairs of participants who meet, in order: all pairs, or each of the first `baselines` and each other one."""
+    if baselines:
+        return list(product(range(baselines), range(baselines, agents)))
     return list(combinations(range(agents), 2))
 
 
-def slot_of(number: int, agents: int = 2) -> ScheduleSlot:
-    """The slot of game `number` (from 0) in a round-robin schedule."""
-    all_pairings = pairings(agents)
+def slot_of(number: int, agents: int = 2, baselines: int = 0) -> ScheduleSlot:
+    """The slot of game `number` (from 0) in a schedule of these pairings."""
+    all_pairings = pairings(agents, baselines)
     pair, rest = divmod(number, 2 * len(all_pairings))
     pairing, game = divmod(rest, 2)
     return ScheduleSlot(pairing, pair, game, *all_pairings[pairing][:: -1 if game else 1])
@@ -317,6 +319,7 @@ class Tournament(Displayable):
     interrupted: bool = False
     settings: Sequence[dict[str, Any]] = ()  # all settings of each agent; not known for every file
     skipped: Sequence[tuple[str, str]] = ()  # of a folder of programs: what did not play, and why
+    baselines: int = 0  # the first agents, if only games against them are played
 
     @classmethod
     def of(
@@ -329,18 +332,19 @@ class Tournament(Displayable):
         interrupted: bool = False,
         endings: tuple[str, ...] = ("corner", "elimination"),
         settings: Sequence[dict[str, Any]] = (),
+        baselines: int = 0,
     ) -> Tournament:
         """Sort the games of a schedule into matches; an unfinished pair is left out."""
         by_pairing: dict[tuple[int, int], list[GameResult]] = {}
         for number, each in enumerate(results[: len(results) // 2 * 2]):
-            slot = slot_of(number, len(agents))
+            slot = slot_of(number, len(agents), baselines)
             a, b = sorted((slot.first, slot.second))
             by_pairing.setdefault((a, b), []).append(each)
         matches = {
             (i, j): Match(agents[i], agents[j], game, seed, planned, games, endings=endings)
             for (i, j), games in by_pairing.items()
         }
-        return cls(agents, game, seed, planned, matches, interrupted, settings)
+        return cls(agents, game, seed, planned, matches, interrupted, settings, baselines=baselines)
 
     @property
     def games(self) -> int:
@@ -425,12 +429,12 @@ class Tournament(Displayable):
         notes = ["Elo relative to the mean of all; a column for each opponent, by its place."]
         notes += [f"{names[each.number]} is {each.agent}" for each in standings if names[each.number] != each.agent]
         notes += describe_all_settings(self.agents, self.settings)
-        notes += self._forfeit_lines()
+        notes += self.forfeit_lines()
         notes += [f"{name} does not play: {why}" for name, why in self.skipped]
         columns = ["", "agent", "Elo", "95 %", _wdl_columns(drawn), *(str(each.place) for each in standings)]
         return [TextTable(title, columns, rows, notes, words=(1,), strong=(1,))]
 
-    def _forfeit_lines(self) -> list[str]:
+    def forfeit_lines(self) -> list[str]:
         """How many games each agent forfeited, and the reason of the first, a line for each kind."""
         groups: dict[tuple[str, str], list[Forfeit]] = {}
         for each in self.forfeits:

@@ -21,7 +21,7 @@ from cyclopts import App, CycloptsError, Group, MissingArgumentError, Parameter
 import tuplet
 from tuplet.cli.ascii_fallback import ERRORS
 from tuplet.cli.common import INTERRUPTED, handling_signals, quiet
-from tuplet.cli.compete import agent, check, match, show, tournament
+from tuplet.cli.compete import agent, check, grade, match, show, tournament
 from tuplet.cli.extend import cluster, doctor, fetch, list_, new
 from tuplet.cli.learn import convert, plot, population, resume, train
 from tuplet.cli.measure import bench, compare, eval_, regret, reproduce, solve
@@ -36,7 +36,7 @@ COMMANDS: dict[str, tuple[Any, ...]] = {
     "Play": (play, serve, analyze, review),
     "Learn": (train, resume, population, plot, convert),
     "Measure": (eval_, compare, solve, regret, sweep, reproduce, bench),
-    "Compete": (match, tournament, show, check, agent),
+    "Compete": (match, tournament, grade, show, check, agent),
     "Extend": (new, list_, fetch, doctor, cluster),
 }
 GLOBAL = (

@@ -1,4 +1,4 @@
-"""Commands for matches: match, tournament, show, check, agent."""
+"""Commands for matches: match, tournament, grade, show, check, agent."""
 
 from __future__ import annotations
 
@@ -150,11 +150,83 @@ def tournament(
     )
     players = len(agents) + (0 if folder is None else _list_programs(folder))
     pairings = players * (players - 1) // 2
-    code = run_resumable(play, out, json_, cluster, tls, games=in_pairs(games) * pairings)
-    for file in filter(None, (html, csv)):
+    return _name_files(run_resumable(play, out, json_, cluster, tls, games=in_pairs(games) * pairings), html, csv)
+
+
+def _name_files(code: int, *files: Path | None) -> int:
+    """Say which files were written; returns the exit code."""
+    for file in filter(None, files):
         if file.is_file():
             note(f"Written: {file}")
     return code
+
+
+def grade(
+    folder: Path,
+    /,
+    *,
+    bars: str = "easy>=50:40 normal>=50:30 hard>=50:30",
+    time: Time = None,
+    memory: str | None = None,
+    game: GameOption = "ewn-6x7",
+    games: int = 100,
+    seed: Seed = 0,
+    threads: Threads = None,
+    cluster: Cluster = None,
+    tls: Tls = None,
+    out: Out = None,
+    html: Html = None,
+    csv: Csv = None,
+    force: Force = False,
+    json_: Json = False,
+) -> int:
+    """Let the programs of a class play against baselines, and give points for the bars they reach.
+
+    The programs do not meet each other: for that, see tuplet tournament --folder. This is no sandbox.
+
+    Parameters
+    ----------
+    folder
+        The folder of programs, as in tuplet tournament.
+    bars
+        What to reach, and the points for it: easy>=50:40 is 40 points for half of the points
+        against easy. Any agent can be a baseline.
+    time
+        Time limit per move for programs. [default: 2s]
+    memory
+        Memory limit for all processes of a program together, such as 1GB. [default: none]
+    games
+        Number of games of each program against each baseline.
+    out
+        Save every game to this file. If it has games of the same folder and bars, it continues.
+    csv
+        Write the points to this file, a row for each program.
+
+    Examples
+    --------
+    tuplet grade submissions
+    tuplet grade submissions --games 200 --csv points.csv --html games.html
+    tuplet grade submissions --bars "easy>=60:50 mcts:sims=2000>=40:50" --out games.jsonl
+
+    """
+    import tuplet
+
+    check_writable(html, csv, force=force or (out is not None and out.exists()))
+    play = partial(
+        tuplet.grade,
+        folder,
+        bars,
+        game=game,
+        games=games,
+        time=time,
+        memory=memory,
+        seed=seed,
+        threads=default_threads(threads, timed=True),
+        html=html,
+        csv=csv,
+    )
+    pairings = len(bars.split()) * _list_programs(folder)
+    return _name_files(run_resumable(play, out, json_, cluster, tls, games=in_pairs(games) * pairings), html, csv)
 
 
 def _list_programs(folder: Path) -> int:
