@@ -34,11 +34,13 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_the_pages_commands_and_code_run(tuplet, here: Path) -> None:
     lines = "".join(blocks("sh", PAGE)).splitlines()
-    assert len(lines) == 9
+    assert len(lines) == 12
     for line in lines:
         words = arguments_of(line)
         if "--games" in words:
             words[words.index("--games") + 1] = "2"
+        if "--positions" in words:
+            words[words.index("--positions") + 1] = "20"
         done = tuplet(*words, cwd=here)
         assert done.returncode == 0, (line, done.stdout, done.stderr)
     assert (here / "again.csv").read_bytes() == (here / "table.csv").read_bytes()

@@ -38,7 +38,8 @@ def test_each_command_is_a_public_function_of_the_same_name() -> None:
     interactive = {"play", "agent", "show"}  # they speak with people and programs
     commands = {name for name in app if not name.startswith("-")} - interactive
     named = {"evaluate" if name == "eval" else name for name in commands - {"sweep", "cluster"}}
-    named = (named - {"list"}) | {f"list_{what}" for what in ("agents", "games", "runs")}
+    named = (named - {"list", "export"}) | {f"list_{what}" for what in ("agents", "games", "runs")}
+    named |= {"export_positions"}
     named |= {f"sweep_{name}" for name in app["sweep"] if not name.startswith("-")}
     named |= {f"{name}_cluster" for name in app["cluster"] if not name.startswith("-")}
     assert named == {
@@ -53,6 +54,7 @@ def test_each_command_is_a_public_function_of_the_same_name() -> None:
         "match",
         "tournament",
         "grade",
+        "export_positions",
         "solve",
         "regret",
         "reproduce",

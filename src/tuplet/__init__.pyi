@@ -16,6 +16,7 @@ from .arena.analyze import analyze as analyze
 from .arena.bench import bench as bench
 from .arena.compare import Comparison as Comparison, compare as compare
 from .arena.evaluate import Evaluation as Evaluation, evaluate as evaluate, play_episode as play_episode
+from .arena.export import Positions as Positions, export_positions as export_positions
 from .arena.game import play_game as play_game
 from .arena.grade import Grades as Grades, grade as grade
 from .arena.match import match as match, tournament as tournament

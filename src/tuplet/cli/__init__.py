@@ -24,7 +24,7 @@ from tuplet.cli.common import INTERRUPTED, handling_signals, quiet
 from tuplet.cli.compete import agent, check, grade, match, show, tournament
 from tuplet.cli.extend import cluster, doctor, fetch, list_, new
 from tuplet.cli.learn import convert, plot, population, resume, train
-from tuplet.cli.measure import bench, compare, eval_, regret, reproduce, solve
+from tuplet.cli.measure import bench, compare, eval_, export, regret, reproduce, solve
 from tuplet.cli.options import add_command, shown_default
 from tuplet.cli.play import analyze, play, review, serve
 from tuplet.cli.sweep import sweep
@@ -35,7 +35,7 @@ from tuplet.system.text import in_one_line
 COMMANDS: dict[str, tuple[Any, ...]] = {
     "Play": (play, serve, analyze, review),
     "Learn": (train, resume, population, plot, convert),
-    "Measure": (eval_, compare, solve, regret, sweep, reproduce, bench),
+    "Measure": (eval_, compare, solve, regret, sweep, reproduce, bench, export),
     "Compete": (match, tournament, grade, show, check, agent),
     "Extend": (new, list_, fetch, doctor, cluster),
 }

@@ -1,4 +1,4 @@
-"""Commands to measure: eval, compare, solve, regret, reproduce, bench."""
+"""Commands to measure: eval, compare, export, solve, regret, reproduce, bench."""
 
 from __future__ import annotations
 
@@ -125,6 +125,55 @@ def compare(
     show_result(result, json_)
     played, planned = sum(each.summary.games for each in result.evaluations), games * len(players)
     return report_stopped(played < planned, played, planned, "games")
+
+
+def export(
+    what: Literal["positions"],
+    /,
+    *,
+    game: str = "2048",
+    agent: str | None = None,
+    positions: int = 10_000,
+    explore: float = 0.1,
+    seed: Seed = 0,
+    out: Out = Path("positions.csv"),
+    force: Force = False,
+    json_: Json = False,
+) -> int:
+    """Write positions of games with the values of their moves and the best move, to learn from.
+
+    Parameters
+    ----------
+    what
+        What to write.
+    game
+        2048, ewn, ewn-6x7, or your own game: path/to/file.py:GAME.
+    agent
+        An agent that values moves: small, a run, alphabeta:depth=4, mcts:sims=1000.
+        [default: the game's own]
+    positions
+        How many positions. Each is written once.
+    explore
+        The probability of a random move in the games, so that mistakes occur, too.
+    out
+        The file: .csv for a table, .jsonl for a line of JSON for each position.
+
+    Examples
+    --------
+    tuplet export positions --agent small --positions 50000 --out train.csv
+    tuplet export positions --game ewn --agent alphabeta:depth=3 --positions 1000 --out ewn.jsonl
+    tuplet export positions --game examples/connect4.py:CONNECT4 --agent mcts:sims=500 --positions 500
+
+    """
+    import tuplet
+
+    assert what == "positions"
+    check_writable(out, force=force)
+    with long_call(json_) as call:
+        result = tuplet.export_positions(game, agent, positions=positions, explore=explore, seed=seed, out=out, **call)
+    show_result(result, json_)
+    note(f"Written: {out}")
+    return report_stopped(result.interrupted, len(result.positions), positions, "positions")
 
 
 def solve(
