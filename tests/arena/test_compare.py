@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from holds import SCORES
-from tuplet import Board, Stop, Stopped, compare, evaluate
+from tuplet import Board, Network, Stop, Stopped, compare, evaluate
 from tuplet.arena.compare import Comparison
 from tuplet.arena.differences import holm, independent_scores, welch
 from tuplet.arena.evaluate import summarise_games
@@ -160,3 +160,24 @@ def test_games_become_a_table(trained_run: Path, tuplet, tmp_path: Path) -> None
     # Before the work, not after it.
     done = tuplet("eval", trained_run, "--games", 10**7, "--csv", tmp_path / "no" / "e.csv")
     assert done.returncode == 2 and "no folder" in done.stderr
+
+
+def test_the_players_of_a_folder_are_compared_and_the_rest_is_named(tuplet, tmp_path: Path) -> None:
+    folder = tmp_path / "players"
+    folder.mkdir()
+    Network("5x4").save(folder / "untrained.safetensors")
+    (folder / "corner.py").write_text(
+        "class Corner:\n    def choose(self, position):\n        return position.legal_moves()[0]\n"
+    )
+    (folder / "broken.py").write_text("class Broken(\n")
+    (folder / "empty.py").write_text("x = 1\n")
+    (folder / "notes.txt").write_text("not a player")
+    (folder / "_draft.py").write_text("1 / 0\n")
+    done = tuplet("compare", "greedy", "--folder", folder, "--games", 4, "--json")
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    assert {each["name"] for each in report["players"]} >= {"greedy", "untrained.safetensors"}
+    assert len(report["players"]) == 3 and any("Corner" in each["name"] for each in report["players"])
+    assert {each["name"] for each in report["skipped"]} == {"broken.py", "empty.py", "notes.txt"}
+    wrong = tuplet("compare", "greedy", "--folder", tmp_path / "nowhere")
+    assert wrong.returncode == 2 and "is not a folder of players" in wrong.stderr

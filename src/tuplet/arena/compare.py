@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import math
 from collections.abc import Sequence
 from concurrent.futures import Executor
@@ -25,6 +26,7 @@ from tuplet.system.intervals import Interval, share_interval
 from tuplet.system.progress import Progress, ProgressOption, watching
 from tuplet.system.stop import Stop, Stopped
 from tuplet.system.tables import Displayable, Table, TextTable, percent, plural, table_of
+from tuplet.system.text import in_one_line
 from tuplet.values.network import Network
 
 MOST_TILES = 5  # the largest, in tables
@@ -103,6 +105,7 @@ class Comparison(Displayable):
     evaluations: list[Evaluation]
     settings: dict[str, list[str]]  # those that differ, with a value for each player
     seeds: dict[str, list[int]] = field(default_factory=dict)  # methods, with the numbers of two or more players
+    skipped: Sequence[tuple[str, str]] = ()  # of a folder: what does not play, and why
 
     @property
     def interrupted(self) -> bool:
@@ -167,6 +170,7 @@ class Comparison(Displayable):
             "methods": [each._asdict() for each in self.methods],
             "improvements": [each._asdict() for each in self.improvements],
             "settings": {name: dict(zip(self.names, values, strict=True)) for name, values in self.settings.items()},
+            **({"skipped": [{"name": name, "why": why} for name, why in self.skipped]} if self.skipped else {}),
         }
 
     def table(self) -> Table:
@@ -200,6 +204,7 @@ class Comparison(Displayable):
         notes = [each.verdict + "." for each in differences]
         if several:
             notes.append("Each interval is of its pair alone; p takes the number of pairs into account.")
+        notes += [f"{name} does not play: {why}" for name, why in self.skipped]
         text_tables.append(TextTable("", columns, rows, notes, strong=(1,)))
         if self.seeds:
             text_tables += self._seed_tables()
@@ -255,6 +260,7 @@ class Comparison(Displayable):
 
 def compare(
     *players: Network | Run | Agent | str | Path | Spec | type,
+    folder: str | Path | None = None,
     games: int = 1000,
     threads: int = 1,
     seed: int = 0,
@@ -270,8 +276,13 @@ def compare(
 
     Players are what `evaluate` takes, and runs. Each plays the games of `evaluate` with the same seed. After a few
     moves these have nothing in common: they are compared as independent samples (Welch), and with a correction if
-    there are more than two players (Holm).
+    there are more than two players (Holm). `folder` adds all players of a folder (see `players_in`); this runs the code
+    of its Python files.
     """
+    skipped: list[tuple[str, str]] = []
+    if folder is not None:
+        more, skipped = players_in(folder)
+        players += tuple(more)
     if len(players) < 2:
         raise UserError(f"compare needs two or more players (got {len(players)})")
     texts = [_player(each) for each in players]
@@ -292,7 +303,46 @@ def compare(
     if len(compared) < 2:
         raise Stopped("stopped before two players had played games to compare")
     runs = [_run(players[i]) for i in compared]
-    return Comparison([names[i] for i in compared], [done[i] for i in compared], _settings(runs), _seeds(runs))
+    evaluations = [done[i] for i in compared]
+    return Comparison([names[i] for i in compared], evaluations, _settings(runs), _seeds(runs), skipped)
+
+
+def players_in(folder: str | Path) -> tuple[list[str], list[tuple[str, str]]]:
+    """The players of 2048 in a folder, and what was skipped, with the reason.
+
+    Run folders, model folders and weight files are players, and classes with `choose` in Python files. Names that begin
+    with a dot or an underscore are left out.
+    """
+    if not Path(folder).is_dir():
+        raise UserError(f"{folder} is not a folder of players")
+    players: list[str] = []
+    skipped: list[tuple[str, str]] = []
+    for path in sorted(Path(folder).iterdir(), key=lambda each: each.name):
+        if path.name.startswith((".", "_")):
+            continue
+        found = [str(path)]
+        try:
+            if path.suffix == ".py":
+                found = [f"{path}:{name}" for name in _player_classes(path)]
+                if not found:
+                    raise UserError("it has no class with a method choose")
+            for text in found:
+                agent_from(text, "2048")
+        except (OSError, ValueError, SyntaxError) as error:
+            skipped.append((path.name, in_one_line(str(error))))
+        else:
+            players += found
+    return players, skipped
+
+
+def _player_classes(file: Path) -> list[str]:
+    """The names of the classes in a Python file that choose moves; the file is read, not run."""
+    nodes = [node for node in ast.parse(file.read_bytes()).body if isinstance(node, ast.ClassDef)]
+    return [
+        node.name
+        for node in nodes
+        if any(isinstance(each, ast.FunctionDef) and each.name == "choose" for each in node.body)
+    ]
 
 
 def _player(player: Any) -> Any:

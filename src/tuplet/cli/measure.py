@@ -89,9 +89,8 @@ def eval_(
 
 @with_settings(LookaheadOptions, LOOKAHEAD)
 def compare(
-    players: list[str],
-    /,
-    *,
+    *players: str,
+    folder: Path | None = None,
     games: int = 1000,
     threads: Threads = None,
     spawn4: Spawn4 = None,
@@ -105,6 +104,9 @@ def compare(
     ----------
     players
         Two or more players: run folders, weight files, or anything else tuplet eval takes.
+    folder
+        A folder whose players are compared, too: run folders, weight files, and classes in Python
+        files, whose code is run.
     games
         Number of games for each player.
     seed
@@ -114,17 +116,18 @@ def compare(
     --------
     tuplet compare small greedy
     tuplet compare runs/td runs/tc --games 5000
-    tuplet compare small expectimax:depth=2,values=small --games 100 --json
+    tuplet compare small greedy --folder submissions --games 200 --json
 
     """
     import tuplet
 
     threads = default_threads(threads, *players, timed=lookahead.get("time") is not None)
     with long_call(json_) as call:
-        result = tuplet.compare(*players, games=games, threads=threads, seed=seed, spawn4=spawn4, **lookahead, **call)
+        options = {"folder": folder, "games": games, "threads": threads, "seed": seed, "spawn4": spawn4, **lookahead}
+        result = tuplet.compare(*players, **options, **call)
     show_result(result, json_)
-    played, planned = sum(each.summary.games for each in result.evaluations), games * len(players)
-    return report_stopped(played < planned, played, planned, "games")
+    played = sum(each.summary.games for each in result.evaluations)
+    return report_stopped(result.interrupted, played, games * max(len(players), len(result.names)), "games")
 
 
 def export(
