@@ -144,6 +144,8 @@ def questions() -> list[Question]:
             )[number % 3]
             asked.append(("/api/analyze", {**at, "agent": agent, "tree": 3, "growth": number % 8 == 0, "seed": number}))
             asked.append(("/api/analyze", {**at, "agent": "easy", "seed": number}))
+            steps = {"ucb": ucb, "batch": 1 + number % 3, "expand": 2 + number % 5, "solver": number % 8 > 0}
+            asked.append(("/api/search-steps", {**at, **steps, "first": number % 20, "last": 40, "seed": number}))
     return [*asked, *texts(), *wrong()]
 
 
@@ -268,6 +270,20 @@ def wrong() -> list[Question]:
         ("/api/analyze", {**at, "agent": "easy", "tree": 2}),
     ]
     asked += [("/api/analyze", {"game": "2048", "position": full, "agent": "small"})]
+    asked += [
+        ("/api/search-steps", {**at, **settings})
+        for settings in (
+            {"ucb": "thompson"},
+            {"ucb": "ucb1", "c1": 1.0},
+            {"c": -1.0},
+            {"batch": 0},
+            {"expand": 20_000},
+            {"first": 3, "last": 3},
+            {"last": 2000},
+            {"position": f"{start} ?"},
+            {"game": "2048", "position": full},
+        )
+    ]
     empty = "0,0,0,0/0,0,0,0/0,0,0,0/0,0,0,0"
     asked += [("/api/analyze", {"game": "2048", "position": empty, "agent": "small"})]
     return asked
@@ -297,6 +313,7 @@ def test_the_worker_answers_as_the_server_does(
         "/api/play",
         "/api/analyze",
         "/api/explain",
+        "/api/search-steps",
         "/api/read",
         "/api/write",
     }

@@ -21,7 +21,7 @@ from tuplet.kernel import draw, stream
 from tuplet.kernel.wasm import Exports
 from tuplet.learn import td
 from tuplet.learn.learners import LEARNERS
-from tuplet.search import g2048 as search_2048, mcts, tree as trees
+from tuplet.search import g2048 as search_2048, mcts, steps, tree as trees
 from tuplet.search.bandits import BANDITS
 from tuplet.values import downgrade, tables
 from tuplet.values.network import Network
@@ -84,7 +84,7 @@ def play_exports() -> Exports:
     """Both games, expectimax of 2048 and tree search of EWN."""
     rules, network, one = g2048.rules_for(4, 4, 0.1), Network("4x5"), find_game("ewn").rules
     leaves, looking = search_2048.leaf_values(network), search_2048.make_workspace(network.m)
-    tree = trees.make_tree(NODES)
+    tree, moves = trees.make_tree(NODES), np.zeros(protocol.MOST_MOVES, np.uint8)
 
     def of(bandit: str) -> mcts.Options:
         return mcts.Options(BANDITS[bandit]())
@@ -100,6 +100,11 @@ def play_exports() -> Exports:
         "obvious_move": (mcts.obvious_move, (one, WORDS)),
         **{f"search_{name}": (mcts.search, (one, tree, of(name), 0, 0.0, U(0))) for name in SELECTED},
         **{f"choose_{name}": (mcts.choose, (tree, of(name), 0, 0.0, U(0))) for name in SELECTED},
+        **{f"descend_{name}": (steps.descend, (one, tree, of(name), U(0))) for name in SELECTED},
+        **{f"terms_{name}": (steps.bandit_terms, (tree, of(name), 0, np.zeros((1, 1)))) for name in SELECTED},
+        "set_priors": (mcts.set_priors, (one, tree, of("puct"), 0)),
+        "spread": (steps.spread, (BANDITS["tuned"](), 0.0, 0.0)),
+        "record_playout": (steps.record_playout, (one, WORDS, U(0), True, moves, np.zeros((1, 2), np.int32))),
     }
 
 

@@ -3,6 +3,7 @@ import { Game2048 } from "./wasm-2048.js";
 import { Growth, makeAgent, now } from "./wasm-agents.js";
 import { GameEwn } from "./wasm-ewn.js";
 import { readText, writeText } from "./wasm-records.js";
+import { SearchSteps } from "./wasm-search-steps.js";
 import { Problem, quoted } from "./wasm-text.js";
 
 const FRAME = 0.016; // seconds of work until messages are read
@@ -118,6 +119,9 @@ const rewardOf = (before, after) => (after.score ?? 0) - (before.score ?? 0);
 
 /** The calls, by their paths. */
 export class Answers {
+  /** @type {SearchSteps} */
+  steps;
+
   constructor(parts) {
     this.parts = parts;
   }
@@ -126,7 +130,8 @@ export class Answers {
   async ask(path, body = {}) {
     const [name, query] = path.replace(/^.*\/api\//, "").split("?");
     const call = { games: this.games, agents: this.agents, runs: this.runs, position: this.position, play: this.play,
-      analyze: this.analyze, explain: this.explain, read: this.read, write: this.write }[name];
+      analyze: this.analyze, explain: this.explain, "search-steps": this.searchSteps, read: this.read,
+      write: this.write }[name];
     if (!call) throw new Problem(`${name} needs tuplet serve: this page has no server`);
     return call.call(this, query ? Object.fromEntries(new URLSearchParams(query)) : body);
   }
@@ -137,6 +142,11 @@ export class Answers {
 
   agents({ game = "2048" }) {
     return this.parts.agents(this.parts.game(game));
+  }
+
+  searchSteps(body) {
+    this.steps ??= new SearchSteps(this.parts);
+    return this.steps.answer(body);
   }
 
   runs() {
