@@ -159,7 +159,7 @@ def test_bench_prints_speeds(tuplet, monkeypatch: pytest.MonkeyPatch) -> None:
         (["train", "--target", "both"], ["both"]),
         (["train", "--threads", "0"], ["threads"]),
         (["train", "--resume", "nowhere"], ["nowhere"]),
-        (["train", "--resume", "nowhere", "--alpha", "0.2"], ["--alpha"]),
+        (["train", "--resume", "nowhere", "--lambda", "0.2"], ["--lambda"]),
         (["train", "--frobnicate"], ["frobnicate"]),
         (["eval", "nowhere"], ["nowhere"]),
         (["eval"], ["PLAYER"]),

@@ -18,6 +18,7 @@ from tuplet.learn.learners import learner_named
 from tuplet.learn.recipes import choose
 from tuplet.learn.recorder import Loggers
 from tuplet.learn.run import CONFIG, Run, as_run_folder, create_folder, locked
+from tuplet.learn.run_command import option_name
 from tuplet.learn.settings import CHANGES, Method, ResumeSettings, TrainSettings, check_names, load_settings, split
 from tuplet.learn.td import AHEAD, learn_backward, learn_forward
 from tuplet.learn.training import Training
@@ -132,7 +133,7 @@ def resume(
     method = {name: options.pop(name) for name in CHANGES if name in options}
     fixed = set(options) - CHANGEABLE
     if fixed:
-        names = ", ".join(f"--{name}" for name in sorted(fixed)).replace("_", "-")
+        names = ", ".join(f"--{option_name(name)}" for name in sorted(fixed)).replace("_", "-")
         raise UserError(f"a resumed run keeps its settings: leave out {names}")
     folder = as_run_folder(folder)
     if ("games" in options) != ("budget" in options):  # the one given replaces both

@@ -30,6 +30,7 @@ from tuplet.kernel import compiling
 from tuplet.system.stop import Stop, Stopped
 from tuplet.system.text import in_one_line
 from tuplet.web import limits
+from tuplet.web.answers import Answer, encode
 from tuplet.web.context import ServerContext
 from tuplet.web.endpoints import CALLS
 from tuplet.web.guard import Guard, log_in
@@ -46,11 +47,11 @@ mimetypes.add_type("text/javascript", ".js")  # whatever the system says
 
 
 class Json(JSONResponse):
-    """JSON in ASCII: a text from a client may contain lone surrogates, which UTF-8 cannot encode."""
+    """A response of JSON."""
 
     def render(self, content: Any) -> bytes:
         """The body."""
-        return json.dumps(content, allow_nan=False, separators=(",", ":")).encode()
+        return encode(content)
 
 
 def application(
@@ -164,9 +165,18 @@ def _endpoint(context: ServerContext, call: Callable[..., Any]) -> Callable[[Req
         arguments = check_arguments(call, data)
         if "stop" in call.__annotations__:
             return Json(await _run(request, partial(call, context, **arguments), context))
-        return Json(await run_in_threadpool(call, context, **arguments))
+        answer = await run_in_threadpool(call, context, **arguments)
+        return _encoded(request, answer) if isinstance(answer, Answer) else Json(answer)
 
     return respond
+
+
+def _encoded(request: Request, answer: Answer) -> Response:
+    """The response to one of many clients who get the same answer."""
+    if "gzip" in request.headers.get("accept-encoding", ""):
+        headers = {"content-encoding": "gzip", "vary": "accept-encoding"}
+        return Response(answer.compressed, headers=headers, media_type="application/json")
+    return Response(answer.body, media_type="application/json")
 
 
 async def _run(request: Request, call: Callable[..., Any], context: ServerContext) -> Any:

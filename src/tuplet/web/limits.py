@@ -54,6 +54,7 @@ SHORT_SEARCH = 1.0  # seconds, about
 # Runs
 MAX_POINTS = 2000  # of a curve
 KEPT_CURVES = 64  # runs whose curves are in memory
+KEPT_ANSWERS = 4  # of each, with different numbers of points
 MAX_RUNS = 4  # under way at once
 MAX_SETTING = 2000  # characters of a run's setting
 RUN_MEMORY = 400 << 20  # bytes of a run's process beside its tables

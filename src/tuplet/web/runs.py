@@ -37,6 +37,7 @@ from tuplet.system.process_lock import lock_state
 from tuplet.system.stop import Stop
 from tuplet.values.players import is_bundled
 from tuplet.web import limits
+from tuplet.web.answers import Answer
 from tuplet.web.run_process import RunProcess, is_under_way, stop_process
 
 Json = dict[str, Any]
@@ -61,28 +62,37 @@ class RunFolder:
         self.folder, self.name = folder, folder.name
         self.curve = GrowingCurve(folder / METRICS)
         self.lock, self.changing = threading.Lock(), threading.Lock()
-        self._settings: tuple[tuple[int, int, int], Method, RunOptions, list[str]] | None = None
+        self._settings: tuple[tuple[int, int, int], Method, RunOptions, Json] | None = None
+        self._answers: dict[int, Answer] = {}  # by the number of points
 
-    def read(self, points: int) -> Json:
-        """The run and its curve."""
+    def read(self, points: int) -> Answer:
+        """The run and its curve; the same answer for all who look, until there is something new."""
         with self.lock:
-            self.curve.update()
-            return {
-                "run": self._describe(),
-                "curve": self.curve.curve(points),
-                "evaluations": thinned(self.curve.evaluations, points),
-            }
+            self._update()
+            run, last = self._describe(), self._answers.get(points)
+            if last is None or last["run"] != run:
+                evaluations = thinned(self.curve.evaluations, points)
+                last = Answer({"run": run, "curve": self.curve.curve(points), "evaluations": evaluations})
+                self._answers[points] = last
+                while len(self._answers) > limits.KEPT_ANSWERS:
+                    self._answers.pop(next(iter(self._answers)))
+            return last
+
+    def _update(self) -> None:
+        """Read what was written since."""
+        if self.curve.update():
+            self._answers.clear()
 
     def describe(self) -> Json:
         """The run without its curve."""
         with self.lock:
-            self.curve.update()
+            self._update()
             return self._describe()
 
     def row(self) -> Json:
         """The run in a list."""
         with self.lock:
-            self.curve.update()
+            self._update()
             run, last, evaluated = self._describe(), self.curve.last, (self.curve.evaluations or [{}])[-1]
             row = run_row(self.name, self.settings()[0], run["games"], run["seconds"], last, evaluated)
             return row | {"state": run["state"]}
@@ -110,17 +120,27 @@ class RunFolder:
             return memory_of(self.settings()[0])
         return limits.RUN_MEMORY  # it has no settings yet
 
-    def settings(self) -> tuple[Method, RunOptions, list[str]]:
-        """The method, the options, and the commands that repeat the run."""
+    def settings(self) -> tuple[Method, RunOptions]:
+        """The method and the options."""
+        return self._load()[1:3]
+
+    def _load(self) -> tuple[tuple[int, int, int], Method, RunOptions, Json]:
+        """The settings, read again when they have changed, and what answers say of them."""
         stat = (self.folder / CONFIG).stat()
         key = (stat.st_ino, stat.st_mtime_ns, stat.st_size)
         if self._settings is None or self._settings[0] != key:
             method, options = load_settings(self.folder / CONFIG)
-            self._settings = key, method, options, [shlex.join(train_command(method, options))]
-        return self._settings[1:]
+            values = {**asdict(method), **asdict(options)}
+            said = {
+                "settings": {option_name(name): value for name, value in values.items() if value not in (None, "")},
+                "changes": [{"game": each.games, **each.settings} for each in method.changes()],
+                "commands": [shlex.join(train_command(method, options))],
+            }
+            self._settings = key, method, options, said
+        return self._settings
 
     def _describe(self) -> Json:
-        running, process, (method, options, commands) = self.is_running, lock_state(self.folder / LOCK), self.settings()
+        running, process, (_, method, options, said) = self.is_running, lock_state(self.folder / LOCK), self._load()
         last = self.curve.last
         saved_games, saved_s = self.saved()
         games, seconds = max(last.get("games", 0), saved_games), max(last.get("elapsed_s", 0.0), saved_s)
@@ -129,7 +149,6 @@ class RunFolder:
         error = process.error or (KILLED if process.killed else "")
         if error and state == "stopped":
             state = "failed"
-        values = {**asdict(method), **asdict(options)}
         return {
             "name": self.name,
             "game": method.game,
@@ -137,9 +156,7 @@ class RunFolder:
             "games": games,
             "seconds": round(seconds, 3),
             "moves_per_second": last.get("moves_per_s"),
-            "settings": {option_name(name): value for name, value in values.items() if value not in (None, "")},
-            "changes": [{"game": each.games, **each.settings} for each in method.changes()],
-            "commands": commands,
+            **said,
             "error": error if state == "failed" else None,
         }
 
@@ -204,7 +221,7 @@ class Runs:
         """Continue a run."""
         self._check_allowed()
         run = self.find(name)
-        method, options, _ = run.settings()
+        method, options = run.settings()
         changes = plain_settings(settings, CHANGEABLE)
         if changes:
             replace(options, **{"games": None, "budget": None, **changes})  # checks them
