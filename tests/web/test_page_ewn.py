@@ -165,6 +165,40 @@ def test_alpha_beta_shows_a_row_for_each_depth(looking: Looking) -> None:
     assert rows.first.locator(".ewn-cube").all_inner_texts() == [move[0] for move in line[:8]]
 
 
+def test_proven_wins_and_losses_are_shown_with_their_lengths(looking: Looking) -> None:
+    game = tuplet.game("ewn:board=3x3,cubes=1,cycle=1")
+    page = ready(looking.open(address(game.setup(die="1").notation, panel="think", agent="alphabeta:depth=20")))
+    thought(page)
+    rows = page.locator(".ewn-moves tbody tr")
+    said = dict(rows.evaluate_all("rows => rows.map(row => [row.dataset.move, row.innerText])"))
+    assert all(f"{how} in {moves}" in said[move] for move, how, moves in (("10", "won", 5), ("12", "lost", 2)))
+    assert "won in 5" in page.locator(".ewn-depths tbody tr").first.inner_text()
+
+
+@pytest.mark.parametrize(("flip", "marked"), [("", {12, 13, 14, 17, 18, 19}), ("yes", {5, 6, 7, 10, 11, 12})])
+def test_the_tuples_of_learned_values_are_drawn(looking: Looking, flip: str, marked: set[int]) -> None:
+    """Those that tell the moves apart most, as the side that moves next sees the board, and what each adds."""
+    agent = "best:depth=2"
+    page = ready(looking.open(address(START, panel="think", agent=agent, flip=flip)))
+    thought(page)
+    why = tuplet.analyze("ewn", START, agent).why
+    rows = page.locator(".ewn-why tbody tr[data-part]")
+    has(rows, 8)
+    page.get_by_role("button", name=f"all {len(why)}").click()
+    has(rows, len(why))
+    for part, worth in why.items():
+        row = page.locator(f".ewn-why tr[data-part='{part}']")
+        assert row.locator("td").all_inner_texts() == [
+            f"{worth[move]:+.3f}".replace("-", "−") if abs(worth[move]) >= 0.0005 else "0.000" for move in worth
+        ]
+    cells = page.locator(".ewn-why tr[data-part='5-6-7-10-11-12'] rect").evaluate_all(
+        "cells => cells.map(cell => cell.getAttribute('fill'))"
+    )
+    assert {n for n, fill in enumerate(cells) if fill == "var(--accent)"} == marked
+    assert page.locator(".ewn-why tr[data-part=race] rect").count() == 0
+    assert axe(page) == []
+
+
 def test_two_agents_play_with_a_running_score(looking: Looking) -> None:
     page = ready(looking.open(address(panel="watch", a="easy", b="normal", pace="0")))
     page.keyboard.press("t")

@@ -127,3 +127,14 @@ export function spaced(run, wait) {
   };
   return call;
 }
+
+/** A small board with some cells marked. */
+export function mini(cells, rows, columns, colour = "var(--accent)") {
+  const on = new Set(cells);
+  const svg = draw("svg", { class: "mini", viewBox: `0 0 ${columns * 10} ${rows * 10}`, "aria-hidden": "true" });
+  for (let cell = 0; cell < rows * columns; cell++) {
+    svg.append(draw("rect", { x: (cell % columns) * 10 + .8, y: Math.floor(cell / columns) * 10 + .8,
+      width: 8.4, height: 8.4, rx: 1.6, fill: on.has(cell) ? colour : "var(--line)" }));
+  }
+  return svg;
+}

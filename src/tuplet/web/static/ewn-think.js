@@ -5,6 +5,7 @@ import { Growth } from "./ewn-growth.js";
 import { squaresOf, walk } from "./ewn-line.js";
 import { Moves, bandit, meaning } from "./ewn-moves.js";
 import { Tree } from "./ewn-tree.js";
+import { Why } from "./ewn-why.js";
 import { chip, sidesOf } from "./ewn-words.js";
 import { copy, fail } from "./shell.js";
 import { parseSpec } from "./spec.js";
@@ -34,7 +35,8 @@ export class Think {
     this.note = make("p", { class: "small muted ewn-note", role: "status" });
     this.line = make("p", { class: "row ewn-line" });
     this.depths = make("div", { class: "ewn-depths" });
-    const moves = make("div"), growth = make("div"), tree = make("div");
+    const moves = make("div"), growth = make("div"), tree = make("div"), why = make("div");
+    this.why = new Why(why);
     this.moves = new Moves(moves, (move) => this.#pointed(move));
     this.growth = new Growth(growth);
     this.tree = new Tree(tree, {
@@ -50,6 +52,7 @@ export class Think {
       growth: section("How it grew", [growth, this.bandit]),
       depths: section("Depth by depth", [this.depths, make("p", { class: "tiny muted", text: "Iterative deepening: the "
         + "search is repeated, one move deeper each time. Values: 0 (lost) to 1 (won) for the side to move." })]),
+      why: section("What the values are made of", [why]),
       tree: section("The tree", [tree], this.counted, "panel ewn-tree"),
     };
     host.append(
@@ -60,7 +63,7 @@ export class Think {
         make("details", { class: "ewn-command" }, make("summary", { class: "tiny", text: "The same in a terminal" }),
           make("p", { class: "row" }, this.command, make("button", { type: "button", class: "link tiny", text: "copy",
             onclick: () => copy(this.command.textContent, "the command") })))),
-      this.parts.growth, this.parts.depths, this.parts.tree);
+      this.parts.growth, this.parts.depths, this.parts.why, this.parts.tree);
     this.#button();
     this.clear();
   }
@@ -208,6 +211,8 @@ export class Think {
     const { shown, nodes } = analysis.tree ?? {};
     if (analysis.tree) this.counted.textContent = `${count(shown)} of ${count(nodes)} nodes`;
     this.#deepened(analysis, position);
+    this.parts.why.hidden = !Object.keys(analysis.why ?? {}).length;
+    if (!this.parts.why.hidden) this.why.show(analysis, position, flip);
     this.#mainLine(analysis, position);
   }
 

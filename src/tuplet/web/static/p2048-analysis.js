@@ -1,24 +1,13 @@
 // The agent's analysis: the value of each move, and the tuples that add up to it.
 import { post } from "./api.js";
 import { chooser } from "./agents.js";
-import { choice, count, counted, draw, icon, make, points } from "./dom.js";
+import { choice, count, counted, icon, make, mini, points } from "./dom.js";
 import { HUES } from "./p2048-board.js";
 import { parseSpec } from "./spec.js";
 
 const MOVES = ["up", "right", "down", "left"];
 const LOOKAHEAD = ["d1", "d2", "d3", "d4", "d5", "t0.01", "t0.05", "t0.2", "t1", "t3"]; // moves or seconds
 export const SHOW = { shown: "Shown", after: "After my move", hidden: "Hidden" };
-
-/** A small board with some cells marked. */
-function mini(cells, rows, columns, colour = "var(--accent)") {
-  const on = new Set(cells);
-  const svg = draw("svg", { class: "mini", viewBox: `0 0 ${columns * 10} ${rows * 10}`, "aria-hidden": "true" });
-  for (let cell = 0; cell < rows * columns; cell++) {
-    svg.append(draw("rect", { x: (cell % columns) * 10 + .8, y: Math.floor(cell / columns) * 10 + .8,
-      width: 8.4, height: 8.4, rx: 1.6, fill: on.has(cell) ? colour : "var(--line)" }));
-  }
-  return svg;
-}
 
 const hex = (cells) => cells.map((cell) => cell.toString(16)).join("");
 const cellsOf = (tuple) => [...tuple].map((digit) => parseInt(digit, 16));
