@@ -58,7 +58,7 @@ def ewn_strength(context: StudyContext, times: str = "0.1s") -> StudyResult:
     cells: list[Cell] = []
     panels: dict[str, list[tuple[str, Cell]]] = {}
     parts = {
-        key: (game, AGENTS[name].format(time, game=game), positions, context.seed)
+        f"{key}-{positions}": (game, AGENTS[name].format(time, game=game), positions, context.seed)
         for key, (game, name, time) in plan.items()
     }
     losses = context.parts(judged, parts)
@@ -71,7 +71,7 @@ def ewn_strength(context: StudyContext, times: str = "0.1s") -> StudyResult:
         }
         matches |= context.matches(pairings, game=game)
     for key, (game, name, time) in plan.items():
-        lost = [float(each) for each in losses[key]]
+        lost = [float(each) for each in losses[f"{key}-{positions}"]]
         low, high = mean_interval(lost)
         mean = math.fsum(lost) / len(lost)
         note = f"a move loses {100 * mean:.2f} % ({100 * low:.2f} to {100 * high:.2f} %)"
