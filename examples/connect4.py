@@ -92,8 +92,8 @@ def winner(game, ended):
 
 @inlined
 def encode(game, tables, position, codes, numbers):
-    """For learning: 1 is a disc of the side to move, 2 the opponent's, 3 an empty cell that can be filled next."""
-    count, height = 0, game.rows + 1
+    """For learning: own discs are 1, the opponent's 2, next cells to fill 3; how many of these win for each side."""
+    count, height, numbers[0] = 0, game.rows + 1, 0
     for column in range(game.columns):
         for row in range(game.rows):
             bit = ONE << np.uint64(column * height + row)
@@ -102,6 +102,7 @@ def encode(game, tables, position, codes, numbers):
             codes[count] = ((game.rows - 1 - row) * game.columns + column) * KINDS + content
             count += 1
             if not taken:
+                numbers[0] += 8 * has_four(game, position[0] | bit) + has_four(game, position[0] ^ position[1] | bit)
                 break
     return count
 
@@ -121,11 +122,12 @@ class Connect4(Game):
     def encoding(self):
         """For learning: blocks of cells, rows, and the diagonals of every 4x4 block; mirror images share a table."""
         rows, columns = self.rules.rows, self.rules.columns
-        corners = [r * columns + c for r in range(rows - 3) for c in range(columns - 3)]
         steps = [i * (columns + 1) for i in range(4)] + [3 + i * (columns - 1) for i in range(4)]
+        corners = [r * columns + c for r in range(rows - 3) for c in range(columns - 3)]
         crosses = ["-".join(str(corner + step) for step in steps) for corner in corners]
         net = " ".join(["2x4 4x2 3x3", f"1x{columns}", *crosses])
-        return Encoding(rows, columns, KINDS, net, symmetries=(mirrored(rows, columns),), lam=0.8)
+        mirror, features = mirrored(rows, columns), {"threats": 64}
+        return Encoding(rows, columns, KINDS, net, symmetries=(mirror,), features=features, lam=0.8)
 
     @property
     def actions(self):
