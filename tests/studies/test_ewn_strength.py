@@ -24,9 +24,9 @@ def test_every_agent_is_measured_by_matches_and_by_a_judge(tmp_path: Path) -> No
     for game in ("ewn", "ewn-6x7"):  # whatever the time, learned values lose less than random moves
         assert 0 <= lost[game, "best"] < lost[game, "easy"]
     assert all(0 <= row["ours"] <= 1 and row["wins"] + row["losses"] == 20 for row in rows)
-    more = reproduce("ewn-strength", scale=0.055, times="1ms", out=tmp_path / "s", threads=1, progress=False)
-    assert "in 11 positions" in more.as_json()["notes"][1]  # and none of the ten before are counted as eleven
-    assert {len(json.loads(file.read_bytes())) for file in (tmp_path / "s" / "parts").glob("*-11.json")} == {11}
+    more = reproduce("ewn-strength", scale=0.06, times="1ms", out=tmp_path / "s", threads=1, progress=False)
+    assert "in 12 positions" in more.as_json()["notes"][1]  # and none of the ten before are counted as twelve
+    assert {len(json.loads(file.read_bytes())) for file in (tmp_path / "s" / "parts").glob("*-12.json")} == {12}
 
 
 def test_a_time_that_is_none_is_refused(tmp_path: Path) -> None:

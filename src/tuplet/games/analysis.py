@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from tuplet.games.search_history import SearchHistory
-from tuplet.games.tree import TreeView
+from tuplet.games.tree import SPREAD, TreeView
 from tuplet.system.settings import describe_settings
 from tuplet.system.tables import Displayable, TextTable
 
@@ -26,7 +26,9 @@ class MoveValue(NamedTuple):
     legal: bool = True
     reward: int = 0  # points, where a game has them
     visits: int | None = None  # simulations
-    ci95: tuple[float, float] | None = None  # of simulations, as if they were independent
+    # The value ± 1.96 standard errors of the simulations, as if these were independent: it shows how much was
+    # simulated, and is no confidence interval of the true value, because the search chose what to simulate.
+    ci95: tuple[float, float] | None = None
     proven: bool = False  # the value is exact
     ends_in: int | None = None  # moves of both sides until a proven win or loss, this one included, if known
 
@@ -203,4 +205,5 @@ class Analysis(Displayable):
                 ci95 = "{:.3f} - {:.3f}".format(*move.ci95)
             visits = "" if move.visits is None else f"{move.visits:,}"
             rows.append([move.move, value, ci95, visits])
-        return TextTable("", ["move", "value", "95 %", "visits"], rows, marked=best)
+        simulated = any(move.ci95 is not None for move in self.moves)
+        return TextTable("", ["move", "value", SPREAD if simulated else "", "visits"], rows, marked=best)

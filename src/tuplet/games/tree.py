@@ -18,6 +18,7 @@ from tuplet.system.files import atomic_write
 from tuplet.system.pictures import as_picture
 from tuplet.system.tables import Table, Tabular, TextTable, as_text, table_of
 
+SPREAD = "± 1.96 s.e."  # a column: standard errors of simulations, no interval of the true value
 MOST_NODES = 400  # of a view, by default
 
 ROW, MARGIN = 31.0, 26.0  # pixels: of a leaf, and around everything
@@ -41,7 +42,7 @@ class TreeNode:
     move: str  # the move or outcome that leads here; "" for the root
     visits: int  # simulations through this node
     value: float | None  # to the side that moves at the root; None before the first visit
-    ci95: tuple[float, float] | None = None  # of simulations, as if they were independent
+    ci95: tuple[float, float] | None = None  # ± 1.96 standard errors of simulations, as in `MoveValue`
     proven: bool = False  # the value is exact
     side: str = ""  # the side to move; "chance" at a chance node; "" where the game is over
     children: tuple[TreeNode, ...] = ()  # the most visited first
@@ -159,7 +160,7 @@ class TreeView(Tabular):
                 rows.append(("  " * (deep + 1) + f"... {node.left_out:,} more", "", "", "", ""))
 
         add(self.root, None, 0)
-        return as_text(TextTable("", ("", "visits", "share", "value", "95 %"), rows, self.notes()))
+        return as_text(TextTable("", ("", "visits", "share", "value", SPREAD), rows, self.notes()))
 
     def __repr__(self) -> str:
         return f"<TreeView of {self.counted()}>"

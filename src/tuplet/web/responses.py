@@ -180,7 +180,10 @@ class Played(TypedDict):
 
 
 class Move(TypedDict):
-    """The value of a move: points in 2048, else from 0 (lost) to 1 (won)."""
+    """The value of a move: points in 2048, else from 0 (lost) to 1 (won).
+
+    ci95 is ± 1.96 standard errors of the simulations, as if these were independent: no interval of the true value.
+    """
 
     move: str
     value: float | None
@@ -195,7 +198,7 @@ class Move(TypedDict):
 
 
 class Node(TypedDict):
-    """A node of a search tree."""
+    """A node of a search tree; ci95 as in a move."""
 
     move: str
     visits: int

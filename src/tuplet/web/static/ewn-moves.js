@@ -133,7 +133,7 @@ export class Moves {
         make("th", { scope: "col", class: "ewn-scale" },
           make("span", { class: "visually-hidden", text: `${rate} as a bar` }),
           ...["0", "½", "1"].map((text) => make("span", { "aria-hidden": "true", text }))),
-        make("th", { scope: "col", text: simulated ? `${rate}, 95 %` : rate }),
+        make("th", { scope: "col", text: simulated ? `${rate}, ± 1.96 s.e.` : rate }),
         simulated ? make("th", { scope: "col", text: "visits, share" }) : null)),
       body));
   }
