@@ -25,7 +25,7 @@ PARTS = ["What was claimed", "What we ran", "What came out", "What it means", "W
 
 
 def test_every_published_study_has_a_page() -> None:
-    assert {page.stem for page in PAGES} == set(STUDIES) - {"regret", "ewn-strength"}  # see docs/exact.md and ewn.md
+    assert {page.stem for page in PAGES} == set(STUDIES) - {"regret"}  # see docs/exact.md
 
 
 def test_large_networks_have_the_tuples_that_were_chosen_for_them() -> None:
