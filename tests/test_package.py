@@ -131,11 +131,13 @@ def test_the_python_of_the_page_on_exact_solutions_is_true(tmp_path: Path, monke
 
 def test_the_python_of_the_page_on_learning_runs(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
-    (piece,) = blocks("python", LEARNING)
+    piece, steps = blocks("python", LEARNING)
     for long, short in (("2_000", "150"), ("100@1000", "5@100"), ("games=100", "games=5")):
         assert long in piece
         piece = piece.replace(long, short)
-    exec(piece, {})
+    names: dict[str, object] = {}
+    exec(piece, names)
+    exec(steps, names)
     assert (tmp_path / "metrics.csv").exists() and (tmp_path / "games.csv").exists()
 
 

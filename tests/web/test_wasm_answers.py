@@ -146,7 +146,42 @@ def questions() -> list[Question]:
             asked.append(("/api/analyze", {**at, "agent": "easy", "seed": number}))
             steps = {"ucb": ucb, "batch": 1 + number % 3, "expand": 2 + number % 5, "solver": number % 8 > 0}
             asked.append(("/api/search-steps", {**at, **steps, "first": number % 20, "last": 40, "seed": number}))
-    return [*asked, *texts(), *wrong()]
+    return [*asked, *texts(), *learning_steps(), *wrong()]
+
+
+def learning_steps() -> list[Question]:
+    """Games that are learned from, step by step, and what is wrong with some."""
+    path, asked = "/api/learning-steps", []
+    board = "2,4,8,16/32,64,2,8/4,2,16,4/0,8,2,0"
+    for number, (learner, target) in enumerate((a, b) for a in ("td", "tc") for b in ("afterstate", "state")):
+        at: dict[str, Any] = {"learner": learner, "target": target, "seed": number}
+        for more in ({}, {"order": "forward"}, {"lam": 0.7, "alpha": 0.3}, {"lam": 0.0, "spawn4": 0.3}):
+            asked += [(path, {**at, **more, "games": games}) for games in (0, 30)]
+            asked.append((path, {**at, **more, "games": 10, "board": board, "last": 200}))
+        asked += [(path, {**at, "games": 100, "last": last, "net": "0123 4567"}) for last in (1, 7, 200)]
+        asked.append((path, {**at, "board": board, "moves": "ulr"}))
+        asked.append((path, {**at, "board": board, "last": 200, "at": 1}))
+    wrong: list[dict[str, Any]] = [
+        {"learner": "mine"},
+        {"target": "both"},
+        {"order": "sideways"},
+        {"alpha": 1.5},
+        {"lam": 1.5},
+        {"lam": 0.5, "order": "forward"},
+        {"spawn4": 1.5},
+        {"games": 1001},
+        {"games": -1},
+        {"last": 201},
+        {"last": 0},
+        {"seed": -1},
+        {"at": 99999},
+        {"moves": "x"},
+        {"board": "nothing"},
+        {"board": "0,0,0,0/0,0,0,0/0,0,0,0/0,0,0,0"},
+        {"board": "2,4,2,4/4,2,4,2/2,4,2,4/4,2,4,2"},
+        {"board": "2,0,0,0/0,0,0,0/0,0,0,0/0,0,0,0", "moves": "u"},
+    ]
+    return [*asked, *((path, each) for each in wrong), ("/api/homework", {})]
 
 
 def texts() -> list[Question]:
@@ -316,4 +351,6 @@ def test_the_worker_answers_as_the_server_does(
         "/api/search-steps",
         "/api/read",
         "/api/write",
+        "/api/learning-steps",
+        "/api/homework",
     }

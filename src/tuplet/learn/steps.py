@@ -181,7 +181,7 @@ class LearningSteps(Displayable):
         record, slot, net = self.record, step.slot, self.network
         board = step.board if net.target == "state" else step.after
         indices, found = record.indices[slot].tolist(), []
-        for j, cells in enumerate(_placed(net)):
+        for j, cells in enumerate(placed_cells(net)):
             where = [board.columns * (cell // 4) + cell % 4 for cell in cells]
             entry = record.entries[slot, j]
             sums = tuple(float(entry[when, part]) for when in (BEFORE, AFTER) for part in (E, A))
@@ -277,7 +277,7 @@ class LearningSteps(Displayable):
         return [TextTable(title, columns, rows, words=(1,))]
 
 
-def _placed(net: Network) -> list[tuple[int, ...]]:
+def placed_cells(net: Network) -> list[tuple[int, ...]]:
     """The cells of each look-up, on the 4x4 grid."""
     return [placed for cells in net.tuples for placed in placements(cells, net.size)]
 
@@ -340,7 +340,7 @@ def learning_steps(
             raise UserError("the board is empty: a game begins with two tiles")
         if start.over:
             raise UserError("no move is legal on this board: the game is over")
-    record = make_recording(max(last, 2), _placed(network), index_type(network.weights))
+    record = make_recording(max(last, 2), placed_cells(network), index_type(network.weights))
     given = [as_move(move) for move in moves]
     if len(given) > len(record.moves):
         raise UserError(f"a game has at most {len(record.moves):,} moves (got {len(given):,})")

@@ -390,7 +390,7 @@ def learning_steps(
     net: str = "5x4",
     board: str | None = None,
     moves: str = "",
-    last: int = 30,
+    last: int = showing.LAST,
     at: int | None = None,
     games: int = 0,
     seed: int = 0,

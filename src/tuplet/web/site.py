@@ -26,13 +26,18 @@ from tuplet.errors import UserError
 from tuplet.games.g2048.rules import rules_for
 from tuplet.games.registry import EXAMPLES, find_game
 from tuplet.kernel import wasm
+from tuplet.learn.learners import LEARNERS
+from tuplet.learn.self_play import CHUNK
+from tuplet.learn.steps import LAST, LEARNER_NAMES
 from tuplet.search import g2048 as search_2048
 from tuplet.search.bandits import BANDITS
 from tuplet.values.network import Network
 from tuplet.values.packed import packed_head
 from tuplet.values.patterns import format_tuple, placements
 from tuplet.values.players import DEFAULT_PLAYER, find_player
-from tuplet.web.wasm_exports import MODULES, NODES, SELECTED
+from tuplet.web import limits
+from tuplet.web.homework import list_functions
+from tuplet.web.wasm_exports import MODULES, NODES, SELECTED, SHOWN
 
 STATIC = Path(__file__).parent / "static"
 FEATURES = {"simd": wasm.SIMD, "plain": wasm.PLAIN}
@@ -139,6 +144,27 @@ def _facts(name: str, network: Network, step: float) -> dict[str, Any]:
         "tree_nodes": NODES,
         "margin": search_2048.MARGIN,
         "networks": {name: {"tuples": tuples, "step": step, "gamma": network.gamma, "spawn4": network.spawn4}},
+        "steps": _step_facts(),
+        "homework": list_functions(),
+    }
+
+
+def _step_facts() -> dict[str, Any]:
+    """What the worker knows of learning step by step: networks, learners, limits."""
+    nets = {name: Network(name) for name in SHOWN}
+    numbers = ("alpha", "lam", "memory_per_weight")
+    return {
+        "nets": {
+            name: {
+                "weights": len(net.weights),
+                "tuples": [[list(placed) for placed in placements(cells)] for cells in net.tuples],
+            }
+            for name, net in nets.items()
+        },
+        "learners": {name: {each: getattr(LEARNERS[name], each) for each in numbers} for name in LEARNER_NAMES},
+        "chunk": CHUNK,
+        "last": LAST,
+        "most": {"games": limits.MAX_LEARNED, "last": limits.MAX_SHOWN},
     }
 
 

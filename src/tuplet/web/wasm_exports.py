@@ -19,18 +19,21 @@ from tuplet.games.g2048.statistics import make_results
 from tuplet.games.registry import find_game
 from tuplet.kernel import draw, stream
 from tuplet.kernel.wasm import Exports
-from tuplet.learn import td
+from tuplet.learn import step_kernels, td
 from tuplet.learn.learners import LEARNERS
+from tuplet.learn.steps import placed_cells
 from tuplet.search import g2048 as search_2048, mcts, steps, tree as trees
 from tuplet.search.bandits import BANDITS
 from tuplet.values import downgrade, tables
 from tuplet.values.network import Network
 from tuplet.values.players import DEFAULT_PLAYER
+from tuplet.web import limits
 
 U, F = np.uint64, np.float32
 WORDS = (U(0), U(0))  # a position
 NODES = 1000  # of a tree that stands for those of any size
 RESULTS = 100  # games whose results are kept
+SHOWN = ("5x4", "0123 4567")  # networks that learn step by step
 SELECTED = ("tuned", "ucb1", "puct")  # bandits: each takes 9 KB of the module, compressed
 
 
@@ -123,22 +126,43 @@ def play_values() -> dict[str, Any]:
 
 
 def learn_exports() -> Exports:
-    """Learning 2048."""
+    """Learning 2048, and one game of it step by step."""
     rules, network = g2048.rules_for(4, 4, 0.1), Network("4x5")
     learning, results = td.make_workspace(network.m), make_results(RESULTS)
+    record = step_kernels.make_recording(2, placed_cells(network))
 
-    def learn(name: str) -> tuple[Any, tuple[Any, ...]]:
+    def prepared(name: str) -> tuple[Any, ...]:
         learner = LEARNERS[name]
         with_memory = network.tables._replace(memory=np.zeros(max(learner.memory_per_weight, 1), F))
-        hyper = td.Hyperparameters(learner.rule, F(0), F(1))
-        return td.play_afterstates, (rules, with_memory, hyper, learning, U(0), 0, 0, results, 0)
+        return rules, with_memory, td.Hyperparameters(learner.rule, F(0), F(1))
 
-    return {**random_exports(), **rules_2048_exports(), "learn_td": learn("td"), "learn_tc": learn("tc")}
+    def learn(name: str, play: Any) -> tuple[Any, tuple[Any, ...]]:
+        return play, (*prepared(name), learning, U(0), 0, 0, results, 0)
+
+    def learn_steps(name: str) -> tuple[Any, tuple[Any, ...]]:
+        return step_kernels.record_game, (*prepared(name), False, 0, U(0), U(0), U(0), 0, record)
+
+    return {
+        **random_exports(),
+        **rules_2048_exports(),
+        **{f"learn_{name}": learn(name, td.play_afterstates) for name in ("td", "tc")},
+        **{f"learn_{name}_states": learn(name, td.play_states) for name in ("td", "tc")},
+        **{f"steps_{name}": learn_steps(name) for name in ("td", "tc")},
+    }
 
 
 def learn_values() -> dict[str, Any]:
-    """The room for a game that is learned from, and for results."""
-    return {"learning": td.make_workspace(Network("4x5").m), "results": make_results(RESULTS)}
+    """The room for a game that is learned from, and for results; networks without weights, and their recordings."""
+    shown = {net: Network(net) for net in SHOWN}
+    return {
+        "learning": td.make_workspace(max(Network("4x5").m, *(net.m for net in shown.values()))),
+        "results": make_results(RESULTS),
+        **{f"tables {name}": net.tables._replace(weights=np.zeros(0, F)) for name, net in shown.items()},
+        **{
+            f"recording {name}": step_kernels.make_recording(limits.MAX_SHOWN, placed_cells(net))
+            for name, net in shown.items()
+        },
+    }
 
 
 MODULES = {"play": Module(play_exports, play_values), "learn": Module(learn_exports, learn_values)}

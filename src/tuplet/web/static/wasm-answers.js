@@ -4,6 +4,7 @@ import { Growth, makeAgent, now } from "./wasm-agents.js";
 import { GameEwn } from "./wasm-ewn.js";
 import { readText, writeText } from "./wasm-records.js";
 import { SearchSteps } from "./wasm-search-steps.js";
+import { LearningSteps } from "./wasm-steps.js";
 import { Problem, quoted } from "./wasm-text.js";
 
 const FRAME = 0.016; // seconds of work until messages are read
@@ -121,6 +122,7 @@ const rewardOf = (before, after) => (after.score ?? 0) - (before.score ?? 0);
 export class Answers {
   /** @type {SearchSteps} */
   steps;
+  #learning = null; // a promise of the answers to /api/learning-steps
 
   constructor(parts) {
     this.parts = parts;
@@ -131,7 +133,7 @@ export class Answers {
     const [name, query] = path.replace(/^.*\/api\//, "").split("?");
     const call = { games: this.games, agents: this.agents, runs: this.runs, position: this.position, play: this.play,
       analyze: this.analyze, explain: this.explain, "search-steps": this.searchSteps, read: this.read,
-      write: this.write }[name];
+      write: this.write, "learning-steps": this.learningSteps, homework: this.homework }[name];
     if (!call) throw new Problem(`${name} needs tuplet serve: this page has no server`);
     return call.call(this, query ? Object.fromEntries(new URLSearchParams(query)) : body);
   }
@@ -147,6 +149,15 @@ export class Answers {
   searchSteps(body) {
     this.steps ??= new SearchSteps(this.parts);
     return this.steps.answer(body);
+  }
+
+  homework() {
+    return this.parts.facts.homework;
+  }
+
+  async learningSteps(asked) {
+    this.#learning ??= LearningSteps.open(this.parts);
+    return (await this.#learning).answer(asked);
   }
 
   runs() {
