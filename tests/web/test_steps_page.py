@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -14,6 +15,18 @@ pytestmark = pytest.mark.slow
 
 SETTINGS: dict[str, Any] = {"seed": 4, "games": 10, "last": 12}  # of the page, and of the function
 QUERY = "seed=4&games=10"
+
+
+@pytest.fixture(params=["served", "static"])
+def pages(request: pytest.FixtureRequest, chromium: Any) -> Iterator[Looking]:
+    """The page of the server, and the one that needs none."""
+    found = Looking(chromium, request.getfixturevalue("server" if request.param == "served" else "file_server"))
+    yield found
+    found.close()
+
+
+def opened(looking: Looking, query: str, **settings: Any) -> Any:
+    return looking.open(f"{looking.server.address}/steps.html?{QUERY}{query and '&'}{query}", **settings)
 
 
 def shown_at(page: Any, phase: str, number: int) -> None:
@@ -76,8 +89,8 @@ def walk_through(page: Any, known: LearningSteps) -> None:
     check_learn(page, known, first, tuple_number=2)
 
 
-def test_stepping_shows_the_numbers_of_the_learner(looking: Looking) -> None:
-    walk_through(looking.open(f"/steps?{QUERY}"), learning_steps(**SETTINGS))
+def test_stepping_shows_the_numbers_of_the_learner(pages: Looking) -> None:
+    walk_through(opened(pages, ""), learning_steps(**SETTINGS))
 
 
 @pytest.mark.parametrize(
@@ -88,9 +101,9 @@ def test_stepping_shows_the_numbers_of_the_learner(looking: Looking) -> None:
         ("lam=0.5&alpha=0.3&net=0123+4567", {"lam": 0.5, "alpha": 0.3, "net": "0123 4567"}),
     ],
 )
-def test_each_setting_is_the_learners(looking: Looking, query: str, settings: dict[str, Any]) -> None:
+def test_each_setting_is_the_learners(pages: Looking, query: str, settings: dict[str, Any]) -> None:
     known = learning_steps(**SETTINGS | settings)
-    page = looking.open(f"/steps?{QUERY}&{query}")
+    page = opened(pages, query)
     shown_at(page, "play", known.steps[0].number)
     check_play(page, known, known.steps[0].number)
     page.click("#to-learn")
@@ -99,8 +112,8 @@ def test_each_setting_is_the_learners(looking: Looking, query: str, settings: di
     check_learn(page, known, number)
 
 
-def test_both_kinds_of_values_learn_from_the_same_game(looking: Looking) -> None:
-    page = looking.open(f"/steps?{QUERY}&values=both")
+def test_both_kinds_of_values_learn_from_the_same_game(pages: Looking) -> None:
+    page = opened(pages, "values=both")
     one = learning_steps(**SETTINGS)
     other = learning_steps(**SETTINGS, target="state", moves=one.played)
     page.wait_for_selector(".side:nth-child(2)[data-shown]")
@@ -114,7 +127,7 @@ def test_both_kinds_of_values_learn_from_the_same_game(looking: Looking) -> None
 
 
 def test_controls_change_the_numbers(looking: Looking) -> None:
-    page = looking.open(f"/steps?{QUERY}&step=12")
+    page = opened(looking, "step=12")
     before = learning_steps(**SETTINGS)
     number = before.steps[-1].number
     shown_at(page, "learn", number)
@@ -130,8 +143,8 @@ def test_controls_change_the_numbers(looking: Looking) -> None:
     page.wait_for_selector("#lam:disabled")
 
 
-def test_a_lesson_link_opens_the_same_view_twice(looking: Looking) -> None:
-    page = looking.open(f"/steps?{QUERY}&values=state&hide=alpha,stepper&step=2")
+def test_a_lesson_link_opens_the_same_view_twice(pages: Looking) -> None:
+    page = opened(pages, "values=state&hide=alpha,stepper&step=2")
     page.wait_for_selector(".side[data-shown]")
     assert not page.is_visible("#alpha") and not page.is_visible("#stepper") and page.is_visible("#lam")
     page.keyboard.press("ArrowRight")  # the keys of a control that is hidden do nothing
@@ -139,7 +152,7 @@ def test_a_lesson_link_opens_the_same_view_twice(looking: Looking) -> None:
     page.wait_for_url("**move=*")
     views = []
     for _ in range(2):
-        other = looking.open(page.url)
+        other = pages.open(page.url)
         other.wait_for_selector(".side[data-shown]")
         other.wait_for_selector(".code code")
         views.append(other.inner_text("#sides"))
@@ -148,7 +161,7 @@ def test_a_lesson_link_opens_the_same_view_twice(looking: Looking) -> None:
 
 
 def test_predict_first_hides_the_answer_until_the_viewer_has_chosen(looking: Looking) -> None:
-    page = looking.open(f"/steps?{QUERY}&predict=1")
+    page = opened(looking, "predict=1")
     page.wait_for_selector(".lesson-ask")
     assert not page.is_visible("[data-sum]") and not page.is_visible(".is-best")
     page.click(".lesson-ask button")
@@ -165,7 +178,7 @@ def test_each_panel_shows_the_lines_of_the_course_s_program(looking: Looking) ->
     from tuplet.web.homework import find_file
 
     text = find_file().read_text()
-    page = looking.open(f"/steps?{QUERY}&values=both&step=12")
+    page = opened(looking, "values=both&step=12")
     page.wait_for_selector(".side:nth-child(2)[data-shown]")
     page.wait_for_selector("pre[data-function]", state="attached")
     names = set(page.locator("pre").evaluate_all("all => all.map(each => each.dataset.function)"))
@@ -178,8 +191,8 @@ def test_each_panel_shows_the_lines_of_the_course_s_program(looking: Looking) ->
 
 @pytest.mark.parametrize("settings", [{}, {"viewport": {"width": 390, "height": 800}, "color_scheme": "dark"}])
 @pytest.mark.parametrize("query", ["values=state", "values=both&step=13&learner=tc"])
-def test_it_is_accessible_and_fits_a_phone(looking: Looking, settings: dict[str, Any], query: str) -> None:
-    page = looking.open(f"/steps?{QUERY}&{query}", **settings)
+def test_it_is_accessible_and_fits_a_phone(pages: Looking, settings: dict[str, Any], query: str) -> None:
+    page = opened(pages, query, **settings)
     page.wait_for_selector(".side:last-child[data-shown]")
     page.wait_for_selector(".code code")
     assert axe(page) == []
