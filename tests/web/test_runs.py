@@ -145,21 +145,19 @@ def test_a_run_grows_and_outlives_its_server(tmp_path: Path) -> None:
 
 
 def test_stopped_and_resumed_runs_equal_an_uninterrupted_one_to_the_byte(trainer: Server, tmp_path: Path) -> None:
-    settings = {"net": "5x4", "games": 6000, "seed": 5, "lambda": 0.25}
+    settings = {"net": "5x4", "games": 4000, "seed": 5, "lambda": 0.25}
     ask(trainer, "/api/run/start", settings=settings, name="pieces")
     until(lambda: games_of(trainer, "pieces") > 1000)
     stopped = ask(trainer, "/api/run/stop", name="pieces")["run"]
-    assert stopped["state"] == "stopped" and 1000 < stopped["games"] < 6000
+    assert stopped["state"] == "stopped" and 1000 < stopped["games"] < 4000
     assert ask(trainer, "/api/run/resume", name="pieces")["run"]["state"] in ("running", "finished")
     done = until(lambda: (run := ask(trainer, "/api/run", name="pieces")["run"])["state"] == "finished" and run)
-    assert done["commands"] == ["tuplet train --net=5x4 --lambda=0.25 --games=6000 --seed=5"]
-    train("5x4", games=6000, seed=5, lam=0.25, out=tmp_path / "whole", progress=False)
+    assert done["commands"] == ["tuplet train --net=5x4 --lambda=0.25 --games=4000 --seed=5"]
+    train("5x4", games=4000, seed=5, lam=0.25, out=tmp_path / "whole", progress=False)
     weights = (tmp_path / "whole" / "weights.safetensors").read_bytes()
     assert (tmp_path / "runs" / "pieces" / "weights.safetensors").read_bytes() == weights
     status, answer = trainer.ask("/api/run/resume", {"name": "pieces"})
     assert status == 400 and "is finished" in answer["error"] and str(tmp_path) not in answer["error"]
-    ask(trainer, "/api/run/resume", name="pieces", settings={"games": 6100})
-    until(lambda: games_of(trainer, "pieces") == 6100)
 
 
 @pytest.mark.slow
@@ -181,6 +179,7 @@ def test_a_run_of_a_terminal_is_watched_and_stopped_like_any_other(trainer: Serv
     assert [*(tmp_path / "runs").iterdir()] == []
 
 
+@pytest.mark.slow
 def test_a_run_that_was_killed_has_failed_and_can_be_resumed(trainer: Server, tmp_path: Path) -> None:
     ask(trainer, "/api/run/start", settings={"net": "5x4", "games": 10**9}, name="killed")
     os.kill(lock_state(tmp_path / "runs" / "killed" / ".lock").pid or 0, signal.SIGKILL)
@@ -189,6 +188,7 @@ def test_a_run_that_was_killed_has_failed_and_can_be_resumed(trainer: Server, tm
     assert ask(trainer, "/api/run/resume", name="killed")["run"]["state"] == "running"
 
 
+@pytest.mark.slow
 def test_a_change_takes_effect_at_once_and_its_command_repeats_the_run(
     trainer: Server, tmp_path: Path, tuplet: Any
 ) -> None:
@@ -212,6 +212,8 @@ def test_a_change_takes_effect_at_once_and_its_command_repeats_the_run(
     assert tuplet(*shlex.split(command)[1:], "--out", tmp_path / "again").returncode == 0
     weights = [(tmp_path / each / "weights.safetensors").read_bytes() for each in ("again", "runs/changed")]
     assert weights[0] == weights[1]
+    ask(trainer, "/api/run/resume", name="changed", settings={"games": 3100})  # longer
+    until(lambda: games_of(trainer, "changed") == 3100)
 
 
 def test_a_run_plays_a_game_of_its_last_checkpoint(watched: Server, runs: Path) -> None:
@@ -229,6 +231,17 @@ def test_a_run_plays_a_game_of_its_last_checkpoint(watched: Server, runs: Path) 
     assert ask(watched, "/api/read", text=record["record"])["position"]["winner"] == record["winner"]
     train("0123", board="2x2", games=100, spawn4=0.5, out=runs / "little", progress=False)
     assert ask(watched, "/api/run/game", name="little")["tile"] <= 32
+
+
+def test_a_run_that_goes_on_is_asked_for_its_current_player(
+    trainer: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tuplet.web.limits.CHECKPOINT", 0.1)
+    ask(trainer, "/api/run/start", settings={"net": "0123", "games": 10**9}, name="long")
+    learned = until(lambda: ask(trainer, "/api/run/game", name="long")["learned"])
+    until(lambda: ask(trainer, "/api/run/game", name="long")["learned"] > learned)
+    assert ask(trainer, "/api/run/stop", name="long")["run"]["state"] == "stopped"
+    assert not (tmp_path / "runs" / "long" / ".save").exists()
 
 
 @pytest.mark.parametrize(

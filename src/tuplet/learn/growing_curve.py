@@ -20,7 +20,7 @@ from tuplet.learn.curves import Metrics
 from tuplet.learn.run import check_block, check_evaluation
 from tuplet.system.intervals import Z, t_quantile
 
-KEPT = 4096  # joined blocks at least, once there are so many
+KEPT = 4096  # joined blocks at least, once there are so many; a power of two, and 16 or more
 TILES = 18  # exponents of tiles: 131072 is 2^17
 _AT_ONCE = 1 << 20  # bytes that are parsed together
 _MANY = 1000  # games whose t quantile is that of a normal distribution
@@ -43,7 +43,7 @@ class GrowingCurve:
         self.last: Metrics = {}  # the last line
         self.lines = 0
         self.evaluations: list[Metrics] = []
-        self._blocks = np.zeros((2 * KEPT, COLUMNS))
+        self._blocks = np.zeros((32, COLUMNS))
         self._count = self._games = self._offset = 0
         self._unit = self._in_last = 1  # lines that are joined in a block, and those of the last
         self._inode, self._tail = 0, b""
@@ -115,7 +115,11 @@ class GrowingCurve:
             return
         self._blocks[self._count] = row
         self._count, self._in_last = self._count + 1, 1
-        if self._count == len(self._blocks):
+        if self._count < len(self._blocks):
+            return
+        if self._count < 2 * KEPT:
+            self._blocks = np.concatenate([self._blocks, np.zeros_like(self._blocks)])
+        else:
             joined = _join(self._blocks, np.arange(0, self._count, 2))
             self._count, self._unit, self._in_last = len(joined), 2 * self._unit, 2 * self._unit
             self._blocks[: self._count] = joined

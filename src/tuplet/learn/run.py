@@ -37,6 +37,7 @@ from tuplet.values.weights import WEIGHTS, read_weights
 CONFIG, METRICS, ROUNDS, STATE = "config.toml", "metrics.jsonl", "rounds.jsonl", "state.json"
 LOCK, LOG = ".lock", "log.txt"
 ASKED_TO_STOP = ".stop-"  # and the number of the process
+ASKED_TO_SAVE = ".save"  # a file that asks the process for a checkpoint now
 KEPT = "checkpoints"  # the folder of those that --keep keeps
 PICTURES = ("curve.svg", "curve.png")
 
@@ -298,6 +299,6 @@ def locked(folder: Path | None) -> Iterator[Callable[[], None]]:
     with process_lock(folder / LOCK, busy) as begin:
         remove_partial_files(folder / "*")
         remove_partial_files(folder / KEPT / "*")
-        for old in folder.glob(f"{ASKED_TO_STOP}*"):
+        for old in (*folder.glob(f"{ASKED_TO_STOP}*"), folder / ASKED_TO_SAVE):
             old.unlink(missing_ok=True)
         yield begin

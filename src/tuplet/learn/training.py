@@ -13,6 +13,7 @@ import math
 import time
 import warnings
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -25,7 +26,7 @@ from tuplet.learn.parallel.rounds import BUDGET, ClusterLostError, RoundPlan, Ro
 from tuplet.learn.parallel.thread_tuning import ThreadTuner
 from tuplet.learn.parallel.worker import Task, join_chunks
 from tuplet.learn.recorder import Loggers, Recorder, describe_plan
-from tuplet.learn.run import CONFIG, ROUNDS, Run, as_run_folder
+from tuplet.learn.run import ASKED_TO_SAVE, CONFIG, ROUNDS, Run, as_run_folder
 from tuplet.learn.self_play import Chunk, DivergedError, chunk_of, fresh_games, learn_chunk, parse_evaluate
 from tuplet.learn.settings import RunOptions, load_settings
 from tuplet.system.blocks import Worker, ordered_map
@@ -90,6 +91,7 @@ class Training:
         self.recorder = Recorder(run, self.saver, loggers or Loggers((), self.stop), checkpoint)
         self._evaluation = parse_evaluate(self.options.evaluate)
         self._save_at = math.inf  # seconds of training
+        self._look_at = 0.0  # when to look whether a checkpoint is asked for
         self._tuner: ThreadTuner | None = None
         self._rounds = Rounds(self.net, run.folder, executor) if self.options.tasks else None
         run.description = describe_plan(self.method, self.options, run.games, run.elapsed_s, previous)
@@ -202,6 +204,14 @@ class Training:
             last = min(last, self._evaluation.every * (self._evaluations() + 1))
         return last
 
+    def _save_if_asked(self) -> None:
+        """Look once a second whether a page asks for a checkpoint: then it is due now."""
+        if self.run.folder is not None and self.clock.elapsed_s >= self._look_at:
+            self._look_at = self.clock.elapsed_s + 1
+            with suppress(OSError):
+                (self.run.folder / ASKED_TO_SAVE).unlink()
+                self._save_at = self.clock.elapsed_s
+
     def report_progress(self, _: object = None) -> None:
         """Show how far it is."""
         self.watch(self.recorder.progress(self.clock.elapsed_s))
@@ -274,7 +284,8 @@ class Training:
         """The first game and the number of games of each chunk, and when it is too late to begin it."""
         first, block = self.run.games, self.options.block
         last = min(last, self._changes[0].games if self._changes else math.inf)
-        while self.clock.elapsed_s < until and first < last:
+        while self.clock.elapsed_s < min(until, self._save_at) and first < last:
+            self._save_if_asked()
             if self._threads(first, most) != threads or self._grows(first):
                 return
             if self._rounds is not None and plan_round(first, self.options.tasks):

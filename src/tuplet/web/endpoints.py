@@ -124,13 +124,16 @@ def change_run(
 def run_game(
     context: ServerContext, *, name: str, seed: int | None = None, stop: Stop | None = None
 ) -> Annotated[Json, responses.RunGame]:
-    """Let a training run's last checkpoint play a game, for both sides if there are two.
+    """Let a training run's last checkpoint play a game, for both sides if there are two. With serve --train, a run
+    that goes on is asked for a new checkpoint if the last one is old.
 
     name: the run's name.
     seed: random seed; by default a new one each time.
     """
-    found = context.training.find(name)
-    game, stop = found.played_game(), stop or Stop()
+    found, stop = context.training.find(name), stop or Stop()
+    if context.training.train:
+        found.save(stop)
+    game = found.played_game()
     agent = context.agent(f"./{name}", game, stop)
     state, start = game.initial_position(rng_from(None, seed))
     record = Record((name,) * len(game.sides), start)

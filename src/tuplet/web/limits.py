@@ -53,13 +53,14 @@ SHORT_SEARCH = 1.0  # seconds, about
 
 # Runs
 MAX_POINTS = 2000  # of a curve
-KEPT_CURVES = 64  # runs whose curves are in memory
+KEPT_CURVES = 256  # runs whose curves are in memory
 KEPT_ANSWERS = 4  # of each, with different numbers of points
 MAX_RUNS = 4  # under way at once
 MAX_SETTING = 2000  # characters of a run's setting
 RUN_MEMORY = 400 << 20  # bytes of a run's process beside its tables
-CHECKPOINT = 20.0  # seconds between checkpoints at least, so that clients see games of the current player
-CHECKPOINT_RATE = 20e6  # bytes of a run's memory for each second between checkpoints: saving takes a twentieth
+CHECKPOINT = 5.0  # seconds between checkpoints at least, and the age from which on clients get a newer one
+CHECKPOINT_RATE = 10e6  # bytes of a run's tables for each second between these: saving takes a fortieth
+SAVE_TIMEOUT = 15.0  # seconds to wait for such a checkpoint
 LOCK_TIMEOUT = 0.5  # seconds: who looks at a lock has it for an instant
 PROCESS_POLL = 0.05  # seconds between looks at a process
 

@@ -12,6 +12,7 @@ import re
 import shlex
 import shutil
 import threading
+import time
 import uuid
 from collections import OrderedDict
 from collections.abc import Collection, Iterator
@@ -27,15 +28,16 @@ from tuplet.games.game import Game
 from tuplet.games.registry import find_game, is_found
 from tuplet.learn.growing_curve import GrowingCurve, thinned
 from tuplet.learn.recipes import choose
-from tuplet.learn.run import CONFIG, LOCK, LOG, METRICS, STATE, free_folder
+from tuplet.learn.run import ASKED_TO_SAVE, CONFIG, LOCK, LOG, METRICS, STATE, free_folder
 from tuplet.learn.run_command import option_name, option_words, setting_named, train_command
 from tuplet.learn.settings import CHANGES, Method, RunOptions, load_settings, split
 from tuplet.system.blocks import cores
 from tuplet.system.files import lock_file
 from tuplet.system.memory import available_memory
-from tuplet.system.process_lock import lock_state
+from tuplet.system.process_lock import is_held, lock_state
 from tuplet.system.stop import Stop
 from tuplet.values.players import is_bundled
+from tuplet.values.weights import WEIGHTS
 from tuplet.web import limits
 from tuplet.web.answers import Answer
 from tuplet.web.run_process import RunProcess, is_under_way, stop_process
@@ -106,6 +108,19 @@ class RunFolder:
         """The game that it learns, as it is now."""
         method = self.settings()[0].at(self.saved()[0])
         return find_game(method.game) if method.game != "2048" else Game2048(method.board, method.spawn4)
+
+    def save(self, stop: Stop) -> None:
+        """Ask the process for a checkpoint if the last one is old, and wait for it."""
+        file, asked = self.folder / WEIGHTS, self.folder / ASKED_TO_SAVE
+        with suppress(OSError):
+            saved, now = file.stat().st_mtime_ns, time.monotonic()
+            if not is_held(self.folder / LOCK) or time.time() - saved / 1e9 < pause_of(self.settings()[0]):
+                return
+            asked.touch()
+            while is_held(self.folder / LOCK) and file.stat().st_mtime_ns == saved:
+                if stop.is_set() or time.monotonic() > now + limits.SAVE_TIMEOUT:
+                    return
+                time.sleep(limits.PROCESS_POLL)
 
     def used_memory(self) -> int:
         """The bytes that its process has taken, as far as is known."""
@@ -356,5 +371,9 @@ def checked_settings(settings: Json) -> tuple[Method, RunOptions]:
         raise UserError(f"{method.game} cannot be trained from here: train it in Python")
     if options.threads > cores():
         raise UserError(f"threads must be at most {cores()}, the cores of the server (got {options.threads})")
-    pause = max(limits.CHECKPOINT, memory_of(method) / limits.CHECKPOINT_RATE)
-    return method, replace(options, checkpoint=max(pause, options.checkpoint if "checkpoint" in given else 0))
+    return method, replace(options, checkpoint=max(options.checkpoint, limits.CHECKPOINT))
+
+
+def pause_of(method: Method) -> float:
+    """The seconds between two checkpoints, such that a run does not spend its time with saving."""
+    return max(limits.CHECKPOINT, 4 * method.count_numbers() / limits.CHECKPOINT_RATE)

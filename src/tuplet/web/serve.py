@@ -7,6 +7,7 @@ import errno
 import secrets
 import socket
 import sys
+import threading
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -84,6 +85,8 @@ def serve(
             await asyncio.sleep(0.01)
         if ready is not None and server.started:
             ready(address + (f"/#token={token}" if token else "/"))
+        # Curves of long runs take a second to read: before somebody looks.
+        threading.Thread(target=context.training.rows, daemon=True).start()
         while not (task.done() or server.should_exit or (stop is not None and stop.is_set())):
             await asyncio.sleep(0.05)
         context.close()
