@@ -33,7 +33,7 @@ METHODS: list[dict[str, Any]] = [
 
 def learn_by_training(settings: dict[str, Any]) -> tuple[Network, int]:
     """What training's own kernel makes of the same game: the network, and the score."""
-    net = prepare(NET, settings["learner"], settings["target"], 0.1, SEED, GAMES)
+    net = prepare(NET, settings["learner"], settings["target"], 0.1, GAMES)
     learner = LEARNERS[settings["learner"]]
     hyper = Method(net=NET, **settings).hyperparameters_at(0.0)
     tables = net.tables_with_memory(learner.memory, learner.memory_per_weight)
@@ -53,7 +53,7 @@ def test_every_weight_is_that_of_the_trainings_kernel(settings: dict[str, Any]) 
         if trained.memory is not None:
             assert shown.network.memory is not None
             assert shown.network.memory.values.tobytes() == trained.memory.values.tobytes()
-    before = prepare(NET, settings["learner"], settings["target"], 0.1, SEED, GAMES)
+    before = prepare(NET, settings["learner"], settings["target"], 0.1, GAMES)
     assert (before.weights != trained.weights).sum() > 100
 
 
@@ -68,7 +68,7 @@ def test_each_step_is_the_state_of_the_weights_between_two_updates(settings: dic
         game.apply_outcome(step.outcome)
     assert game.over and game.position.board == shown.end and game.position.score == shown.score
     for number, step in enumerate(shown.steps):
-        net = prepare(NET, settings["learner"], settings["target"], 0.1, SEED, GAMES)
+        net = prepare(NET, settings["learner"], settings["target"], 0.1, GAMES)
         tail = Record(("me",), tuplet.game("2048").position(step.board))
         for each in shown.steps[number:]:
             tail.play(each.move)
@@ -110,7 +110,7 @@ def test_targets_errors_and_entries_follow_the_formulas(settings: dict[str, Any]
 @pytest.mark.parametrize("target", ["afterstate", "state"])
 def test_choices_are_what_the_network_thinks_of_the_four_moves(target: Any) -> None:
     shown = learning_steps(NET, games=GAMES, seed=SEED, target=target, last=50)
-    net = prepare(NET, "td", target, 0.1, SEED, GAMES)
+    net = prepare(NET, "td", target, 0.1, GAMES)
     for step in shown.steps:
         known, choices = net.moves(step.board), shown.choices(step)
         assert [(each.move, each.legal, each.sum) for each in choices] == [(m.move, m.legal, m.value) for m in known]
@@ -151,8 +151,8 @@ def test_the_course_s_program_learns_the_same() -> None:
 
 def test_the_network_has_learned_what_train_would_have_taught_it() -> None:
     for settings in ({"learner": "td", "target": "state"}, {"learner": "tc", "target": "afterstate"}):
-        run = train(NET, games=30, seed=5, progress=False, **settings)  # type: ignore[arg-type]
-        net = prepare(NET, settings["learner"], settings["target"], 0.1, 5, 30)  # type: ignore[arg-type]
+        run = train(NET, games=30, progress=False, **settings)  # type: ignore[arg-type]
+        net = prepare(NET, settings["learner"], settings["target"], 0.1, 30)  # type: ignore[arg-type]
         assert net.weights.tobytes() == run.network.weights.tobytes()
 
 
@@ -182,7 +182,8 @@ def test_a_network_is_copied_and_shows_its_own_weights() -> None:
 
 def test_the_result_is_plain_values_and_text() -> None:
     shown = learning_steps(NET, board=BOARD, target="state", learner="tc", last=4)
-    whole, last = shown.as_json(), shown.as_json(shown.steps[-1].number)
+    whole, last = shown.as_json(), shown.as_json(-1)
+    assert last == shown.as_json(shown.steps[-1].number)
     assert [("choices" in step) for step in whole["steps"]] == [True] * 4
     assert [("choices" in step) for step in last["steps"]] == [False, False, False, True]
     assert last["steps"][-1] == whole["steps"][-1]

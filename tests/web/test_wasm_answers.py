@@ -160,7 +160,7 @@ def learning_steps() -> list[Question]:
             asked.append((path, {**at, **more, "games": 10, "board": board, "last": 200}))
         asked += [(path, {**at, "games": 100, "last": last, "net": "0123 4567"}) for last in (1, 7, 200)]
         asked.append((path, {**at, "board": board, "moves": "ulr"}))
-        asked.append((path, {**at, "board": board, "last": 200, "at": 1}))
+        asked.append((path, {**at, "board": board, "last": 200, "at": number - 2}))
     wrong: list[dict[str, Any]] = [
         {"learner": "mine"},
         {"target": "both"},
@@ -175,6 +175,7 @@ def learning_steps() -> list[Question]:
         {"last": 0},
         {"seed": -1},
         {"at": 99999},
+        {"at": -99},
         {"moves": "x"},
         {"board": "nothing"},
         {"board": "0,0,0,0/0,0,0,0/0,0,0,0/0,0,0,0"},

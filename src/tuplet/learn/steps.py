@@ -202,11 +202,16 @@ class LearningSteps(Displayable):
         return found
 
     def as_json(self, at: int | None = None) -> dict[str, Any]:
-        """The game as JSON: each step with its choices and look-ups, or only the step of move number `at`."""
+        """The game as JSON: each step with its choices and look-ups, or only the step of move number `at`.
+
+        A negative number counts from the end: -1 is the last move.
+        """
         net, method = self.network, self.method
-        where = {step.number: step for step in self.steps}
-        if at is not None and at not in where:
-            raise UserError(f"at must be the number of a move that is shown, {min(where)} to {max(where)} (got {at})")
+        if at is not None:
+            first, count, asked = self.steps[0].number, len(self.played), at
+            at += count if at < 0 else 0
+            if not first <= at < count:
+                raise UserError(f"at must be the number of a move that is shown, {first} to {count - 1} (got {asked})")
         return {
             "net": net.name,
             "tuples": [
@@ -299,10 +304,11 @@ def learning_steps(
 ) -> LearningSteps:
     """Play a game of 2048, learn from it as `train` does, and return every number of its last moves.
 
-    The network has learned from `games` games of this seed before, as `train(net, games=games)` does with the learner's
-    usual alpha and lambda; the game that is returned is the next one of that run. A `Network` is copied and keeps its
-    own weights, target and spawn4. The game begins with two tiles, or with a `board`, and with these `moves` (names, or
-    a text of first letters: "uldr"); then the best ones are played to the end. Its last `last` moves are kept.
+    The network has learned from `games` games before, as `train(net, games=games)` does with seed 0 and the learner's
+    usual alpha and lambda; with seed 0, too, the game that is returned is the next one of that run. A `Network` is
+    copied and keeps its own weights, target and spawn4. The game begins with two tiles, or with a `board`, and with
+    these `moves` (names, or a text of first letters: "uldr"); then the best ones are played to the end. Its last `last`
+    moves are kept.
     """
     if learner not in LEARNER_NAMES:
         raise UserError(f"learner must be td or tc (got {learner!r})")
@@ -317,7 +323,7 @@ def learning_steps(
         network, target, spawn4 = _copy(net), net.target, net.spawn4
     else:
         small = stage_size(parse(net)) <= MOST_REMEMBERED
-        settings = (net, learner, target, spawn4, seed, games)
+        settings = (net, learner, target, spawn4, games)
         network = _copy(_remembered(*settings)) if small else prepare(*settings)
     method = Method(
         net=network.name,
@@ -359,15 +365,15 @@ def learning_steps(
     return LearningSteps(network, method, games, seed, start, end, score, played, record)
 
 
-def prepare(net: str, learner: str, target: Target, spawn4: float, seed: int, games: int) -> Network:
-    """A network that has learned from so many games, as the first of a run."""
+def prepare(net: str, learner: str, target: Target, spawn4: float, games: int) -> Network:
+    """A network that has learned from so many games, as at the beginning of a run with seed 0."""
     method = Method(net=net, learner=learner, target=target, spawn4=spawn4)
     network: Network = method.network()
     known, worker = LEARNERS[learner], Worker()
     tables = network.tables_with_memory(known.memory, known.memory_per_weight)
     hyper = method.hyperparameters_at(0.0)
     for first in range(0, games, CHUNK):
-        learn_chunk(network, tables, hyper, seed, first, min(CHUNK, games - first), worker)
+        learn_chunk(network, tables, hyper, 0, first, min(CHUNK, games - first), worker)
     return network
 
 

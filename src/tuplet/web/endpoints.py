@@ -394,7 +394,7 @@ def learning_steps(
     board: str | None = None,
     moves: str = "",
     last: int = showing.LAST,
-    at: int | None = None,
+    at: int = -1,
     games: int = 0,
     seed: int = 0,
     learner: str = "td",
@@ -411,8 +411,8 @@ def learning_steps(
     board: the board to start from; by default two tiles.
     moves: the moves to begin with, as first letters, such as uldr; then the best ones are played.
     last: how many of the last moves to return, at most 200.
-    at: the number of the move that is returned with its choices and look-ups; by default the last one.
-    games: how many games were learned from before, at most 1000.
+    at: the number of the move that is returned with its choices and look-ups; -1, the default, is the last one.
+    games: how many games the network has learned from before, at most 1000.
     seed: random seed.
     learner: td or tc.
     target: afterstate or state.
@@ -444,7 +444,7 @@ def learning_steps(
             lam=lam,
             spawn4=spawn4,
         )
-    return shown.as_json(shown.steps[-1].number if at is None else at)
+    return shown.as_json(at)
 
 
 @example(game="ewn", position=START, ucb="tuned", last=20)

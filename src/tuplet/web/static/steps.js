@@ -46,16 +46,20 @@ function ask(target, moves, at) {
   return kept.get(key);
 }
 
-/** Ask for the game and for the step that is shown, and show them. Both kinds of values see the same game. */
+/** Ask for the game with the details of the step that is shown, and show it. Both kinds of values see the same game. */
 async function load() {
   const mine = ++asked, [first, second] = targets();
   try {
-    let one = await ask(first, "", null);
-    events = mine === asked ? eventsOf(one) : events;
-    const at = Math.max(0, Math.min(Number(state.step) || 0, events.length - 1)), event = events[at];
-    one = await ask(first, "", event.number);
-    const other = second ? await ask(second, one.played, event.number) : null;
+    // A game of other settings mostly has as many steps: the same one, counted from its end.
+    const guess = events[Number(state.step)], steps = answers[0]?.steps;
+    const back = guess && steps ? guess.number - steps.at(-1).number - 1 : -1;
+    let one = await ask(first, "", back).catch(() => ask(first, "", -1));
+    const found = eventsOf(one), at = Math.max(0, Math.min(Number(state.step) || 0, found.length - 1));
+    const { number: move } = found[at];
+    if (!one.steps.find((step) => step.number === move).choices) one = await ask(first, "", move);
+    const other = second ? await ask(second, one.played, move) : null;
     if (mine !== asked) return;
+    events = found;
     state.step = String(at);
     answers = other ? [one, other] : [one];
     show();
@@ -171,7 +175,7 @@ slider("lam", "λ", TENTHS, (answer) => answer.lam);
 select("games", "Learned before", { 0: "nothing", 10: "10 games", 100: "100 games", 1000: "1,000 games" });
 select("net", "Network", { "5x4": "5x4: five tuples of 4", "0123 4567": "two rows: 0123 4567" });
 slider("spawn4", "Share of fours", TENTHS, (answer) => answer.spawn4);
-select("last", "Moves shown", { 12: "the last 12", 30: "the last 30", 100: "the last 100", 200: "the last 200" });
+select("last", "Moves shown", { 12: "the last 12", 30: "the last 30", 100: "the last 100" });
 const seed = make("input", { type: "number", id: "seed", min: 0, step: 1, onchange: () =>
   change({ seed: seed.value || 0 }) });
 field("seed", "Random seed", seed);

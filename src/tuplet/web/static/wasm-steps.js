@@ -48,9 +48,9 @@ export class LearningSteps {
   }
 
   /** Let a network have learned from some games: those of before are remembered. */
-  #prepare(network, { net, learner, target, spawn4, seed, games }) {
+  #prepare(network, { net, learner, target, spawn4, games }) {
     const kernels = this.#kernels, { tables } = network;
-    const key = JSON.stringify([net, learner, target, spawn4, seed, games]);
+    const key = JSON.stringify([net, learner, target, spawn4, games]);
     const parts = () => [kernels.items(tables.weights), kernels.items(tables.memory)];
     const known = this.#learned.get(key);
     if (known) {
@@ -61,13 +61,13 @@ export class LearningSteps {
     const { alpha, lam } = this.#facts.learners[learner], { chunk } = this.#facts;
     const hyper = { rule: {}, alpha, gamma: 1, forward: false, lam, steps: 1, restart: false };
     for (let first = 0; first < games; first += chunk) {
-      network[target]({ rules: this.rules, hyper, seed: BigInt(seed), first, games: Math.min(chunk, games - first) });
+      network[target]({ rules: this.rules, hyper, seed: 0n, first, games: Math.min(chunk, games - first) });
     }
     this.#learned.set(key, parts().map((part) => part.slice()));
     if (this.#learned.size > MOST_KEPT) this.#learned.delete(this.#learned.keys().next().value);
   }
 
-  answer({ net = "5x4", board = null, moves = "", last = this.#facts.last, at = null, games = 0, seed = 0,
+  answer({ net = "5x4", board = null, moves = "", last = this.#facts.last, at = -1, games = 0, seed = 0,
     learner = "td", target = "afterstate", order = "backward", alpha = null, lam = null, spawn4 = 0.1 }) {
     const asked = { net, last, games, seed, learner, target, order, alpha, lam, spawn4 };
     this.#check(asked);
@@ -103,7 +103,7 @@ export class LearningSteps {
       per_weight: facts.memory_per_weight, board: start.low, high: start.high, state, given: given.length, record });
     if (count < 0) throw new Problem(`move ${-count} (${MOVES[given[-1 - count]]}) changes nothing on its board`);
     const read = new Reader(kernels, record, game, this.#facts.nets[net].tuples, learner, target);
-    const first = Math.max(count - shown, 0), detail = at ?? count - 1;
+    const first = Math.max(count - shown, 0), detail = at < 0 ? at + count : at;
     if (detail < first || detail >= count) {
       throw new Problem(`at must be the number of a move that is shown, ${first} to ${count - 1} (got ${at})`);
     }
