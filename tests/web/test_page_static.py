@@ -41,7 +41,7 @@ def notation(page: Any) -> str:
 
 
 def test_a_game_of_2048_is_played_and_its_values_are_those_of_python(pages: Looking) -> None:
-    page = opened(pages, at("", position=BOARD, agent="small", depth=2))
+    page = opened(pages, at("2048.html", position=BOARD, agent="small", depth=2))
     page.wait_for_selector("#values button[data-value]")
     page.wait_for_function("document.querySelector('#values-say').textContent.includes('2 moves')")
     known = tuplet.analyze("2048", BOARD, "small", depth=2)
@@ -63,7 +63,7 @@ def test_a_game_of_2048_is_played_and_its_values_are_those_of_python(pages: Look
 
 
 def test_a_position_is_shared_by_its_address(pages: Looking) -> None:
-    page = opened(pages, at("", position=BOARD))
+    page = opened(pages, at("2048.html", position=BOARD))
     assert notation(page) == BOARD
     page.keyboard.press("ArrowUp")
     page.wait_for_function("was => document.getElementById('board').dataset.notation !== was", arg=BOARD)
@@ -102,7 +102,7 @@ def test_without_vectors_it_plays_as_well(pages: Looking, site: Path) -> None:
     )
     asked: list[str] = []
     page.context.on("request", lambda request: asked.append(request.url))
-    page.goto(f"{pages.server.address}/{at('', position=BOARD, agent='small')}")
+    page.goto(f"{pages.server.address}/{at('2048.html', position=BOARD, agent='small')}")
     page.wait_for_selector("#values button[data-value]")
     known = tuplet.analyze("2048", BOARD, "small")
     assert page.get_attribute("#values button.best", "data-move") == known.best
@@ -113,15 +113,23 @@ def test_without_vectors_it_plays_as_well(pages: Looking, site: Path) -> None:
 
 
 def test_after_the_first_visit_it_needs_no_network(pages: Looking) -> None:
-    page = opened(pages, at("", position=BOARD, agent="small"))
+    page = opened(pages, at("2048.html", position=BOARD, agent="small"))
     page.wait_for_selector("#values button[data-value]")
     page.evaluate("navigator.serviceWorker.ready.then(() => true)")
     page.wait_for_function("navigator.serviceWorker.controller !== null")
     page.context.set_offline(True)
     page.goto(f"{pages.server.address}/{at('ewn.html', position=START)}")
     assert notation_ewn(page) == START
-    page.goto(f"{pages.server.address}/{at('', position=BOARD, agent='small')}")
+    page.goto(f"{pages.server.address}/{at('2048.html', position=BOARD, agent='small')}")
     page.wait_for_selector("#values button[data-value]")
+
+
+def test_the_front_page_leads_to_the_pages_of_the_folder(pages: Looking) -> None:
+    page = opened(pages, "")
+    links = page.locator(".card").evaluate_all("all => all.map(each => each.getAttribute('href'))")
+    assert links == ["2048.html", "ewn.html", "learn.html"]
+    page.click(".card[data-page='2048']")
+    page.wait_for_selector("#board[data-notation]")
 
 
 def notation_ewn(page: Any) -> str:
@@ -129,7 +137,7 @@ def notation_ewn(page: Any) -> str:
     return parse_qs(urlsplit(page.url).query)["position"][0]
 
 
-@pytest.mark.parametrize("path", ["", "ewn.html"])
+@pytest.mark.parametrize("path", ["", "2048.html", "ewn.html"])
 def test_it_says_that_there_is_no_server_and_has_no_accessibility_problems(pages: Looking, path: str) -> None:
     page = opened(pages, path)
     page.click("#where")
@@ -152,7 +160,7 @@ def test_a_module_is_loaded_when_it_is_needed(pages: Looking) -> None:
     page = opened(pages, "static/icon.svg", service_workers="block")
     asked: list[str] = []
     page.context.on("request", lambda request: asked.append(request.url))
-    page.goto(f"{pages.server.address}/{at('', position=BOARD, agent='small')}")
+    page.goto(f"{pages.server.address}/{at('2048.html', position=BOARD, agent='small')}")
     page.wait_for_selector("#values button[data-value]")
     loaded = {url.rsplit("/", 1)[-1].split(".")[0] for url in asked if url.endswith(".wasm.gz")}
     assert loaded == {"play"}

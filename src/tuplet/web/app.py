@@ -93,7 +93,7 @@ def application(
         return Json(openapi({**CALLS, **login}, token=token is not None))
 
     routes = [
-        Route("/", lambda _: RedirectResponse("/2048"), methods=["GET"]),
+        Route("/", partial(_static, name="home.html"), methods=["GET"]),
         *(Route(path, partial(_static, name=name), methods=["GET"]) for path, name in PAGES.items()),
         *(Route(f"{path}.html", _without_ending, methods=["GET"]) for path in PAGES),  # as the static site has it
         Route("/static/{name}", _static, methods=["GET"]),

@@ -41,8 +41,8 @@ from tuplet.web.wasm_exports import MODULES, NODES, SELECTED, SHOWN
 
 STATIC = Path(__file__).parent / "static"
 FEATURES = {"simd": wasm.SIMD, "plain": wasm.PLAIN}
-PAGES = {"2048.html": "index.html"}  # what the folder's address shows
-PAGES |= {name: name for name in ("ewn.html", "learn.html", "steps.html", "search.html")}
+PAGES = {"home.html": "index.html"}  # what the folder's address shows
+PAGES |= {name: name for name in ("2048.html", "ewn.html", "learn.html", "steps.html", "search.html")}
 LEFT_OUT = re.compile(r"(api-docs|board|missing)\.(html|js|css)|api\.html|sw\.js")  # what needs the server
 MARK = '<meta name="tuplet" content="static">'  # tells the page that there is no server
 AGENTS = {"2048": (DEFAULT_PLAYER, "random"), "ewn": ("mcts", "mcs", "easy")}

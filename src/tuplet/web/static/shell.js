@@ -4,7 +4,7 @@ import { by, draw, icon, make } from "./dom.js";
 import { isStatic } from "./wasm-client.js";
 
 /** The address of a page, such as "ewn". */
-export const pageAddress = (page) => (isStatic ? (page === "2048" ? "./" : `${page}.html`) : `/${page}`);
+export const pageAddress = (page) => (isStatic ? `${page}.html` : `/${page}`);
 
 const PAGES = { 2048: "2048", ewn: "EWN", learn: "Learn", ...(isStatic ? {} : { api: "API" }) };
 const bound = []; // {keys, says, run, group}
