@@ -71,3 +71,11 @@ def file_server(site: Path) -> Iterator[Server]:
         thread.start()
         yield Server(f"http://127.0.0.1:{server.server_port}/{site.parent.name}/{site.name}")
         server.shutdown()
+
+
+@pytest.fixture
+def pages(chromium: Any, file_server: Server) -> Iterator[Looking]:
+    """Open pages that need no server."""
+    found = Looking(chromium, file_server)
+    yield found
+    found.close()

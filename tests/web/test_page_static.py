@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, quote, urlsplit
@@ -10,7 +9,7 @@ from urllib.parse import parse_qs, quote, urlsplit
 import pytest
 
 import tuplet
-from browsing import Looking, Server, axe
+from browsing import Looking, axe
 from tuplet.web.site import FEATURES
 from tuplet.web.wasm_exports import MODULES
 
@@ -18,13 +17,6 @@ pytestmark = pytest.mark.slow
 
 BOARD = "2048 2,4,8,16/0,2,64,32/4,8,256,128/0,2,512,1024 12344"
 START = "ewn r1r2r3../r4r5.../r6...b6/...b5b4/..b3b2b1 red 2"
-
-
-@pytest.fixture
-def pages(chromium: Any, file_server: Server) -> Iterator[Looking]:
-    found = Looking(chromium, file_server)
-    yield found
-    found.close()
 
 
 def at(page: str, **state: object) -> str:

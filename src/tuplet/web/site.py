@@ -35,9 +35,10 @@ from tuplet.values.network import Network
 from tuplet.values.packed import packed_head
 from tuplet.values.patterns import format_tuple, placements
 from tuplet.values.players import DEFAULT_PLAYER, find_player
+from tuplet.values.tables import stage_size, table_starts
 from tuplet.web import limits
 from tuplet.web.homework import list_functions
-from tuplet.web.wasm_exports import MODULES, NODES, SELECTED, SHOWN
+from tuplet.web.wasm_exports import MODULES, NODES, SELECTED, SHOWN, learned_networks
 
 STATIC = Path(__file__).parent / "static"
 FEATURES = {"simd": wasm.SIMD, "plain": wasm.PLAIN}
@@ -145,6 +146,7 @@ def _facts(name: str, network: Network, step: float) -> dict[str, Any]:
         "margin": search_2048.MARGIN,
         "networks": {name: {"tuples": tuples, "step": step, "gamma": network.gamma, "spawn4": network.spawn4}},
         "steps": _step_facts(),
+        "learning": _learning_facts(),
         "homework": list_functions(),
     }
 
@@ -152,7 +154,6 @@ def _facts(name: str, network: Network, step: float) -> dict[str, Any]:
 def _step_facts() -> dict[str, Any]:
     """What the worker knows of learning step by step: networks, learners, limits."""
     nets = {name: Network(name) for name in SHOWN}
-    numbers = ("alpha", "lam", "memory_per_weight")
     return {
         "nets": {
             name: {
@@ -161,11 +162,28 @@ def _step_facts() -> dict[str, Any]:
             }
             for name, net in nets.items()
         },
-        "learners": {name: {each: getattr(LEARNERS[name], each) for each in numbers} for name in LEARNER_NAMES},
+        "learners": _learner_facts(),
         "chunk": CHUNK,
         "last": LAST,
         "most": {"games": limits.MAX_LEARNED, "last": limits.MAX_SHOWN},
     }
+
+
+def _learner_facts() -> dict[str, Any]:
+    numbers = ("alpha", "lam", "memory_per_weight")
+    return {name: {each: getattr(LEARNERS[name], each) for each in numbers} for name in LEARNER_NAMES}
+
+
+def _learning_facts() -> dict[str, Any]:
+    """The networks that the page can train, with the starts of their tables, and the learners."""
+    nets = {
+        name: {
+            "weights": stage_size(tuples),
+            "tables": {format_tuple(cells): start for cells, start in zip(tuples, table_starts(tuples), strict=True)},
+        }
+        for name, tuples in learned_networks().items()
+    }
+    return {"nets": nets, "learners": _learner_facts()}
 
 
 def _agents(game: str, names: tuple[str, ...]) -> dict[str, Any]:

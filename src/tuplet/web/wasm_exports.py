@@ -26,6 +26,7 @@ from tuplet.search import g2048 as search_2048, mcts, steps, tree as trees
 from tuplet.search.bandits import BANDITS
 from tuplet.values import downgrade, tables
 from tuplet.values.network import Network
+from tuplet.values.patterns import Tuple, add_tuples, parse
 from tuplet.values.players import DEFAULT_PLAYER
 from tuplet.web import limits
 
@@ -34,6 +35,7 @@ WORDS = (U(0), U(0))  # a position
 NODES = 1000  # of a tree that stands for those of any size
 RESULTS = 100  # games whose results are kept
 SHOWN = ("5x4", "0123 4567")  # networks that learn step by step
+LEARNED = ("5x4", "4x5", "4x6")  # networks that the page trains
 SELECTED = ("tuned", "ucb1", "puct")  # bandits: each takes 9 KB of the module, compressed
 
 
@@ -145,19 +147,35 @@ def learn_exports() -> Exports:
     return {
         **random_exports(),
         **rules_2048_exports(),
+        "move_values": (
+            tables.move_values,
+            (rules, network.tables, False, F(1), U(0), U(0), np.zeros(4, U), np.zeros(4, F)),
+        ),
         **{f"learn_{name}": learn(name, td.play_afterstates) for name in ("td", "tc")},
         **{f"learn_{name}_states": learn(name, td.play_states) for name in ("td", "tc")},
         **{f"steps_{name}": learn_steps(name) for name in ("td", "tc")},
     }
 
 
+def learned_networks() -> dict[str, list[Tuple]]:
+    """The tuples of the networks that the page can train, and of those that grow from one by the tuples of another."""
+    grown = {f"{net}+{more}": add_tuples(parse(net), more) for net in LEARNED for more in LEARNED if net != more}
+    return {net: parse(net) for net in LEARNED} | grown
+
+
 def learn_values() -> dict[str, Any]:
-    """The room for a game that is learned from, and for results; networks without weights, and their recordings."""
-    shown = {net: Network(net) for net in SHOWN}
+    """The room for a game that is learned from, and for results; rules without tables; networks without weights, and
+    recordings of their steps.
+    """
+    shown, learned = {net: Network(net) for net in SHOWN}, learned_networks()
+    table, none = np.zeros(1 << 16, U), np.zeros(0, F)
+    most = max(*(net.m for net in shown.values()), *(8 * len(tuples) for tuples in learned.values()))
     return {
-        "learning": td.make_workspace(max(Network("4x5").m, *(net.m for net in shown.values()))),
+        "rules": g2048.rules_for(4, 4, 0.1)._replace(across=table, down=table),
+        "learning": td.make_workspace(most),
         "results": make_results(RESULTS),
-        **{f"tables {name}": net.tables._replace(weights=np.zeros(0, F)) for name, net in shown.items()},
+        **{f"net {name}": tables.make_tables(tuples, none) for name, tuples in learned.items()},
+        **{f"tables {name}": net.tables._replace(weights=none) for name, net in shown.items()},
         **{
             f"recording {name}": step_kernels.make_recording(limits.MAX_SHOWN, placed_cells(net))
             for name, net in shown.items()

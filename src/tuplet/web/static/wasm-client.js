@@ -27,8 +27,9 @@ function open() {
   return worker;
 }
 
-/** The answer to a call. */
+/** The answer to a call; those about training runs come from the workers of learners. */
 export function ask(path, body) {
+  if (/^\/api\/runs?(\/|$)/.test(path)) return import("./wasm-learn.js").then((learn) => learn.ask(path, body));
   return new Promise((resolve, reject) => {
     waiting.set(++calls, { resolve, reject });
     open().postMessage({ call: calls, path, body });
