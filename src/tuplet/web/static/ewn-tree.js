@@ -12,7 +12,7 @@ const result = (value, won, lost, drawn) => (value === 1 ? won : value === 0 ? l
 const below = (key, move) => (key === "" ? move : `${key}/${move}`);
 
 /** A value as a mix of the sides' colours. */
-function tint(value, side) {
+export function tint(value, side) {
   if (value === null) return "var(--map-even)";
   const red = side === "red" ? value : 1 - value;
   const far = Math.round(100 * Math.abs(2 * red - 1) ** 0.6); // most values are near the middle
