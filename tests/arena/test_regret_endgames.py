@@ -50,6 +50,27 @@ def test_a_sample_agrees_with_all_positions_and_its_interval_holds_the_mean(tabl
     assert found["ci95"][0] < everything < found["ci95"][1]
 
 
+def test_a_sample_from_games_has_the_endings_that_these_games_reach() -> None:
+    """In their order, with as many cubes as were asked for, and a choice; the same games for any judged player."""
+    game, asked = "ewn:board=4x4,cubes=3", []
+    table = tuplet.solve(game, cubes=4)
+
+    class Last:
+        def choose(self, position) -> str:
+            asked.append(position)
+            return position.legal_moves()[-1]
+
+    found = tuplet.regret(First, game=game, table=table, positions=50, cubes=3, reached=Last, progress=False)
+    endings = [p.notation for p in asked if len(p.cubes) <= 3 and len(p.legal_moves()) > 1]
+    judged = [each.position for each in found.decisions]
+    assert judged == endings[:50] or judged[:-1] == endings[:49]  # the last one may be judged before Last moves there
+    assert found.as_json()["reached"] == "Last" and "sampled from games of Last" in str(found)
+    again = tuplet.regret(table, game=game, table=table, positions=50, cubes=3, reached=Last, progress=False)
+    assert [each.position for each in again.decisions] == judged and again.mean_loss == 0
+    with pytest.raises(UserError, match="say how many with --positions"):
+        tuplet.regret(First, game=game, table=table, reached=Last, progress=False)
+
+
 def test_perfect_play_has_no_regret_and_exact_values(table: EndgameTable) -> None:
     found = tuplet.regret(table, game=GAME, table=table, positions=100, progress=False).as_json()
     assert found["mean_loss"] == found["largest_loss"] == found["value_error"] == 0 and found["optimal"] == 1

@@ -83,6 +83,7 @@ def regret(
     games: int | None = None,
     cubes: int | None = None,
     positions: int | None = None,
+    reached: Agent | str | Spec | Callable[..., Agent] | None = None,
     seed: int = 0,
     threads: int = 1,
     executor: Executor | None = None,
@@ -97,7 +98,8 @@ def regret(
 
     With `game="ewn"`, or another game of its family with a rolled die, it is the win probability that the player loses
     per move in endings of up to `cubes` cubes: over all positions and rolls that leave a choice, or over `positions` of
-    them, drawn at random. `table` is an `EndgameTable`, or the file of one; without it the endings are solved first.
+    them: all equally likely, or with `reached` those of games that this agent plays against itself. `table` is an
+    `EndgameTable`, or the file of one; without it the endings are solved first.
     """
     if find_game(game, trusted=trusted(player)).family != "2048":
         if board is not None or spawn4 is not None or games is not None:
@@ -109,13 +111,14 @@ def regret(
             cubes=cubes,
             table=endings,
             positions=positions,
+            reached=reached,
             seed=seed,
             threads=threads,
             progress=progress,
             stop=stop,
         )
-    if cubes is not None or positions is not None:
-        raise UserError("cubes and positions are of endings of EWN: add --game ewn")
+    if cubes is not None or positions is not None or reached is not None:
+        raise UserError("cubes, positions and reached are of endings of EWN: add --game ewn")
     if isinstance(table, EndgameTable):
         raise UserError(f"the table is of {table.game.name}: add --game {table.game.name}")
     if games is not None and games < 1:

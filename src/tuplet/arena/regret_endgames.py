@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import islice
+from itertools import count, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -53,6 +53,7 @@ class EndgameRegret(Displayable):
     cubes: int
     sampled: bool
     decisions: list[Decision]
+    reached: str | None = None  # who played the games that the sample is from; None: all positions are equally likely
 
     @property
     def mean_loss(self) -> float:
@@ -82,6 +83,7 @@ class EndgameRegret(Displayable):
             "cubes": self.cubes,
             "positions": len(losses),
             "sampled": self.sampled,
+            "reached": self.reached,
             "mean_loss": self.mean_loss,
             "ci95": finite_interval(mean_interval(losses)) if self.sampled else None,
             "largest_loss": max(losses),
@@ -98,9 +100,9 @@ class EndgameRegret(Displayable):
         def behind(key: str) -> str:
             return "95 %: {:.5f} to {:.5f}".format(*report[key]) if report[key] and None not in report[key] else ""
 
-        how = "sampled" if self.sampled else "all"
-        count = f"{report['positions']:,} positions, {how}"
-        title = f"{self.player} in endings of {self.game} with up to {self.cubes} cubes  ({count})"
+        how = f"sampled from games of {self.reached}" if self.reached else "sampled" if self.sampled else "all"
+        size = f"{report['positions']:,} positions, {how}"
+        title = f"{self.player} in endings of {self.game} with up to {self.cubes} cubes  ({size})"
         rows = [
             ["mean loss per move", f"{self.mean_loss:.5f}", behind("ci95")],
             ["largest loss", f"{report['largest_loss']:.5f}", ""],
@@ -125,6 +127,7 @@ def endgame_regret(
     cubes: int | None,
     table: str | Path | EndgameTable | None,
     positions: int | None,
+    reached: Any,
     seed: int,
     threads: int,
     progress: ProgressOption,
@@ -134,6 +137,8 @@ def endgame_regret(
     game = solvable_game(find_game(game))
     if positions is not None and positions < 1:
         raise UserError(f"positions must be 1 or more (got {positions})")
+    if reached is not None and positions is None:
+        raise UserError("positions of games are a sample: say how many with --positions")
     made = agent_from(player, game, seed)
     if positions is None and isinstance(made, Searcher):
         raise UserError("the regret of a search is measured in a sample: say how many positions with --positions")
@@ -155,34 +160,55 @@ def endgame_regret(
             with agent_hooks.listening(worker.stop, agent):
                 return list(_decisions(known, agent, chosen, seed, number, worker.stop))
 
-        parts = _sampled(known, cubes, positions, seed) if positions is not None else _all(known, blocks)
+        player_of_games = None if reached is None else agent_from(reached, game, seed)
+        if positions is None:
+            parts = _all(known, blocks)
+        elif player_of_games is None:
+            parts = _sampled(_choices(known, cubes, seed), positions)
+        else:
+            parts = _sampled(_reached(known, cubes or known.cubes, player_of_games, seed, stop), positions)
         for part in ordered_map(judge, parts, threads=threads, stop=stop):
             found += part
             watch(Progress("positions", len(found), positions, meter.rate(len(found))))
     if not found:
         raise Stopped("stopped before the first position was judged")
-    return EndgameRegret(label_of(player, made), game.name, cubes or known.cubes, positions is not None, found)
+    name, shown = label_of(player, made), None if player_of_games is None else label_of(reached, player_of_games)
+    return EndgameRegret(name, game.name, cubes or known.cubes, positions is not None, found, shown)
 
 
-def _sampled(
-    table: EndgameTable, cubes: int | None, positions: int, seed: int
-) -> Iterator[tuple[list[EwnPosition], int]]:
-    """Blocks of sampled positions with the die rolled and more than one legal move, and the first one's number."""
-
-    def choices() -> Iterator[EwnPosition]:
-        first = 0
-        while True:
-            for number, position in enumerate(table.sample(AT_A_TIME, seed, cubes=cubes, first=first), first):
-                _, die = position.random_outcome(np.uint64(stream(~as_seed(seed), np.uint64(number))))
-                if len((rolled := position.apply_outcome(die)).legal_moves()) > 1:
-                    yield rolled
-            first += AT_A_TIME
-
-    source, number = choices(), 0
-    while number < positions:
-        part = list(islice(source, min(AT_A_TIME, positions - number)))
+def _sampled(source: Iterator[EwnPosition], positions: int) -> Iterator[tuple[list[EwnPosition], int]]:
+    """Blocks of the first positions of a source, and the number of the first in each; a stopped source ends."""
+    number = 0
+    while number < positions and (part := list(islice(source, min(AT_A_TIME, positions - number)))):
         yield part, number
         number += len(part)
+
+
+def _choices(table: EndgameTable, cubes: int | None, seed: int) -> Iterator[EwnPosition]:
+    """Positions of a table, all equally likely, with the die rolled and more than one legal move."""
+    first = 0
+    while True:
+        for number, position in enumerate(table.sample(AT_A_TIME, seed, cubes=cubes, first=first), first):
+            _, die = position.random_outcome(np.uint64(stream(~as_seed(seed), np.uint64(number))))
+            if len((rolled := position.apply_outcome(die)).legal_moves()) > 1:
+                yield rolled
+        first += AT_A_TIME
+
+
+def _reached(table: EndgameTable, cubes: int, agent: Any, seed: int, stop: Stop | None) -> Iterator[EwnPosition]:
+    """Such positions from the games that an agent plays against itself, one after another."""
+    for number in count():
+        state, position = table.game.initial_position(np.uint64(stream(as_seed(seed), np.uint64(number))))
+        ask(agent, "open", agent_hooks.begin, agent, position, position.turn, state)
+        while not position.over:
+            if stop is not None and stop.is_set():
+                return
+            if position.is_chance:
+                state, die = position.random_outcome(np.uint64(state))
+                position = position.apply_outcome(die)
+            if len(position.cubes) <= cubes and len(position.legal_moves()) > 1:
+                yield position
+            position = position.play(ask(agent, "choose", agent.choose, position))
 
 
 def _all(table: EndgameTable, blocks: list[Block]) -> Iterator[tuple[list[EwnPosition], int]]:

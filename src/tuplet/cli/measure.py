@@ -253,6 +253,7 @@ def regret(
     games: int | None = None,
     cubes: int | None = None,
     positions: int | None = None,
+    reached: str | None = None,
     seed: int = 0,
     threads: Threads = None,
     json_: Json = False,
@@ -284,6 +285,9 @@ def regret(
         EWN: the most cubes of both sides together. [default: the table's, otherwise 4 in ewn]
     positions
         EWN: the size of the sample. [default: all positions]
+    reached
+        EWN: take the sample from games that this agent plays against itself, such as best:depth=2.
+        [default: all positions of the table are equally likely]
     seed
         Random seed of these games or positions. The same seed gives the same ones.
 
@@ -308,6 +312,7 @@ def regret(
             games=games,
             cubes=cubes,
             positions=positions,
+            reached=reached,
             seed=seed,
             threads=threads,
             **call,
