@@ -94,7 +94,8 @@ export class Side {
     const forced = step.move !== step.best
       ? muted(`Here the game goes on with ${step.move}: it is the game of the other side.`) : null;
     const cost = make("p", { class: "cost" }, make("b", { "data-boards": boards }, counted(boards, "board")),
-      ` valued for this move, with ${counted(boards * step.look_ups.length, "look-up")}.`);
+      ` valued for this move, with ${counted(boards * step.look_ups.length, "look-up")}.`,
+      states ? ` After-state values would need ${legal.length}.` : "");
     const question = make("div", {});
     const main = panel("choose", states ? "Choose by state values" : "Choose by after-state values",
       muted(states
