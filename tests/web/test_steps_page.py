@@ -160,6 +160,12 @@ def test_a_lesson_link_opens_the_same_view_twice(pages: Looking) -> None:
     assert views[0] == views[1] == page.inner_text("#sides")
 
 
+def test_what_an_address_gets_wrong_is_said_on_the_page(looking: Looking) -> None:
+    page = opened(looking, "learner=mine")
+    page.wait_for_selector("#sides >> text=learner must be td or tc")
+    looking.errors[:] = [each for each in looking.errors if "400" not in each]  # the browser reports it, too
+
+
 def test_predict_first_hides_the_answer_until_the_viewer_has_chosen(looking: Looking) -> None:
     page = opened(looking, "predict=1")
     page.wait_for_selector(".lesson-ask")

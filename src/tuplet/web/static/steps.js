@@ -64,7 +64,10 @@ async function load() {
     answers = other ? [one, other] : [one];
     show();
   } catch (error) {
-    if (mine === asked) fail(error);
+    if (mine !== asked) return;
+    fail(error);
+    const says = make("p", { class: "panel" }, `This cannot be shown: ${error.message}`);
+    if (!answers.length) by("sides").replaceChildren(says);
   }
 }
 
