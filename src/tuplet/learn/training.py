@@ -26,7 +26,7 @@ from tuplet.learn.parallel.rounds import BUDGET, ClusterLostError, RoundPlan, Ro
 from tuplet.learn.parallel.thread_tuning import ThreadTuner
 from tuplet.learn.parallel.worker import Task, join_chunks
 from tuplet.learn.recorder import Loggers, Recorder, describe_plan
-from tuplet.learn.run import ASKED_TO_SAVE, CONFIG, ROUNDS, Run, as_run_folder
+from tuplet.learn.run import ASKED_TO_SAVE, ASKED_TO_STOP, CONFIG, ROUNDS, Run, as_run_folder
 from tuplet.learn.self_play import Chunk, DivergedError, chunk_of, fresh_games, learn_chunk, parse_evaluate
 from tuplet.learn.settings import RunOptions, load_settings
 from tuplet.system.blocks import Worker, ordered_map
@@ -132,7 +132,8 @@ class Training:
     def train(self) -> Run:
         """Train until the run is done or stopped; the last checkpoint is written either way.
 
-        The curve is drawn, too. If the run cannot be saved in its folder, it is saved elsewhere.
+        The curve is drawn, too, unless a page stopped the run, which may continue it at once. If it cannot be saved
+        in its folder, it is saved elsewhere.
         """
         run = self.run
         self.saver.begin(self.recorder.checkpoint(run.elapsed_s))
@@ -153,7 +154,8 @@ class Training:
         if not run.interrupted:
             self.recorder.close_block(run.elapsed_s)
         self.saver.save_or_rescue(self.recorder.checkpoint(run.elapsed_s))
-        run.draw()
+        if not (run.interrupted and run.folder and [*run.folder.glob(f"{ASKED_TO_STOP}*")]):  # a page draws it itself
+            run.draw()
         return run
 
     def _loop(self) -> None:

@@ -30,7 +30,7 @@ from tuplet.learn.growing_curve import GrowingCurve, thinned
 from tuplet.learn.recipes import choose
 from tuplet.learn.run import ASKED_TO_SAVE, CONFIG, LOCK, LOG, METRICS, STATE, free_folder
 from tuplet.learn.run_command import option_name, option_words, setting_named, train_command
-from tuplet.learn.settings import CHANGES, Method, RunOptions, load_settings, split
+from tuplet.learn.settings import CHANGES, ONLY_2048, Method, RunOptions, load_settings, split
 from tuplet.system.blocks import cores
 from tuplet.system.files import lock_file
 from tuplet.system.memory import available_memory
@@ -146,6 +146,8 @@ class RunFolder:
         if self._settings is None or self._settings[0] != key:
             method, options = load_settings(self.folder / CONFIG)
             values = {**asdict(method), **asdict(options)}
+            for name in ONLY_2048 if method.game != "2048" else ():
+                del values[name]
             said = {
                 "settings": {option_name(name): value for name, value in values.items() if value not in (None, "")},
                 "changes": [{"game": each.games, **each.settings} for each in method.changes()],
@@ -297,8 +299,10 @@ class Runs:
         """Make the folder of a new run."""
         if name is None:
             name = free_folder(method, self.folder).name
-        if not _NAME.fullmatch(name) or is_bundled(name):
-            raise UserError(f"name must be letters, digits, - and _, and not that of a player (got {name[:40]!r})")
+        if not _NAME.fullmatch(name):
+            raise UserError(f"name must be at most 64 letters, digits, - and _ (got {name[:40]!r})")
+        if is_bundled(name):
+            raise UserError(f"{name} is the name of a player that comes with tuplet: choose another name")
         folder = self._path(name)
         self.folder.mkdir(parents=True, exist_ok=True)
         try:
