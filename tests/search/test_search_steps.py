@@ -19,7 +19,7 @@ from tuplet.search.steps import COMPARED, record_playout, search_steps
 
 u = np.uint64
 START = "ewn r1r2r3../r4r5.../r6...b6/...b5b4/..b3b2b1 red 2"
-NEAR_END = "ewn ...../..r2../.b5..r6/.r1.../.b3... blue 3"
+NEAR_END = "ewn-6x7 ......./b0..b4.../......./..r5...r1/b3...b5../....b1.. red 34:003443532104544020122"  # red wins
 CONNECT4 = str(Path(__file__).parents[2] / "examples/connect4.py") + ":CONNECT4"
 
 
@@ -64,7 +64,8 @@ def test_after_each_step_the_tree_is_that_of_the_search(name: str, ucb: str) -> 
         sure = [2 if p == 2 else 0.5 if p == 3 else float((p == 0) == red) for p in tree.proven[:count].tolist()]
         assert proven == sure
         assert [nodes[n]["parent"] for n in range(1, count)] == tree.parents[1:count].tolist()
-    assert shown["done"] or len(shown["steps"]) == 120
+    assert shown["done"] == (nodes[0]["proven"] is not None) and (shown["done"] or len(shown["steps"]) == 120)
+    assert name != "near the end" or nodes[0]["proven"] == 1
 
 
 @pytest.mark.parametrize("ucb", COMPARED)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
@@ -76,3 +79,27 @@ def test_an_answer_stays_hidden_until_the_viewer_has_chosen(looking: Looking) ->
     page.click("button:has-text('three')")
     assert page.is_visible("#the-answer") and page.evaluate("chosen") == "3"
     assert "it is four" in page.inner_text(".lesson-ask[aria-label='Two and two?']")
+
+
+def test_every_link_of_the_ready_lessons_opens_its_view(looking: Looking) -> None:
+    """And shows what the link says: the address keeps every name in it."""
+    text = (Path(__file__).parents[2] / "docs" / "lessons.md").read_text()
+    links = re.findall(r"`((?:learn|steps|search)\.html\?[^`]+)`", text)
+    assert len(links) == len(re.findall(r"^\d+\. ", text, re.M)) > 15
+    for link in links:
+        page = looking.open(f"{looking.server.address}/{link}", reduced_motion="reduce")
+        name, wanted = link.partition(".")[0], parse_qs(urlsplit(link).query)
+        ready = {"learn": "#learners > *", "steps": "#where-it-is[data-step]", "search": "#tree svg"}
+        page.wait_for_selector(ready[name], state="attached")
+        page.evaluate("import('/static/address.js').then((module) => module.settle())")
+        kept = parse_qs(urlsplit(page.url).query)
+        assert wanted.items() <= kept.items(), link
+        for control in wanted.get("hide", [""])[0].split(","):
+            assert not control or page.locator(f"[data-control={control}]:visible").count() == 0
+        if name == "learn":
+            assert page.locator("#learners > *").count() == 1 + wanted["learners"][0].count("/")
+        if name == "search":
+            state = {key: wanted[key][0] for key in ("at", "phase")}
+            page.wait_for_selector(f"#tree[data-at='{state['at']}.{state['phase']}']")
+        if "predict" in wanted:
+            page.wait_for_selector(".lesson-ask")
