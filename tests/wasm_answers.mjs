@@ -6,7 +6,10 @@ import { gunzipSync } from "node:zlib";
 const [site, kind] = process.argv.slice(2), folder = `${site}/static`;
 const { Answers, Jobs, Parts } = await import(pathToFileURL(`${folder}/wasm-answers.js`).href);
 const { Modules } = await import(pathToFileURL(`${folder}/wasm-modules.js`).href);
-const read = async (name) => new Uint8Array(gunzipSync(readFileSync(`${folder}/kernels/${name}.gz`)));
+const read = async (name) => {
+  const bytes = readFileSync(`${folder}/kernels/${name}`);
+  return new Uint8Array(name.endsWith(".gz") ? gunzipSync(bytes) : bytes);
+};
 const parts = await Parts.open(new Modules(read, kind));
 const answers = new Answers(parts);
 

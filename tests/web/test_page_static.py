@@ -10,7 +10,7 @@ import pytest
 
 import tuplet
 from browsing import Looking, axe
-from tuplet.web.site import FEATURES
+from tuplet.web.site import kinds_of
 from tuplet.web.wasm_exports import MODULES
 
 pytestmark = pytest.mark.slow
@@ -144,7 +144,7 @@ def test_the_site_and_its_modules_are_small(site: Path) -> None:
     one = [file for file in files if not file.endswith("plain.wasm.gz")]  # a browser loads one of the two kinds
     assert sum(files[file] for file in one) < 3_000_000
     modules = {file: size for file, size in files.items() if file.endswith(".wasm.gz")}
-    assert {*modules} == {f"static/kernels/{name}.{kind}.wasm.gz" for name in MODULES for kind in FEATURES}
+    assert {*modules} == {f"static/kernels/{name}.{kind}.wasm.gz" for name in MODULES for kind in kinds_of(name)}
     assert max(modules.values()) < 60_000, modules
 
 

@@ -13,8 +13,11 @@ import numpy as np
 import pytest
 
 import tuplet
+from browsing import Server
 from tuplet import UserError
 from tuplet.agents.listing import GAMES
+from tuplet.games.formats import write
+from tuplet.values.players import VALUES
 from tuplet.web import endpoints
 from tuplet.web.context import ServerContext
 from tuplet.web.wasm_exports import SELECTED
@@ -146,7 +149,51 @@ def questions() -> list[Question]:
             asked.append(("/api/analyze", {**at, "agent": "easy", "seed": number}))
             steps = {"ucb": ucb, "batch": 1 + number % 3, "expand": 2 + number % 5, "solver": number % 8 > 0}
             asked.append(("/api/search-steps", {**at, **steps, "first": number % 20, "last": 40, "seed": number}))
-    return [*asked, *texts(), *learning_steps(), *wrong()]
+        if number % 5 == 0:
+            agent = EWN_AGENTS[number // 5 % len(EWN_AGENTS)]
+            if name in VALUES or "values" not in agent:
+                asked.append(("/api/analyze", {**at, "agent": agent.replace("{values}", name), "seed": number}))
+    return [*asked, *texts(), *learning_steps(), *reviews(), *wrong()]
+
+
+EWN_AGENTS = (  # each of a size that is searched in one piece
+    "best:depth=1",
+    "best:depth=3",
+    "best:nodes=20000",
+    "alphabeta:depth=2",
+    "alphabeta",
+    "alphabeta:depth=4,table=12,reduce=yes",
+    "alphabeta:depth=2,values={values}",
+    "mcts:sims=400,values={values}",
+    "mcts:sims=200,values={values},cutoff=3,mix=0.5",
+    "hard",
+    "normal",
+)
+
+
+def reviews() -> list[Question]:
+    """Games to review: of a learned player, of random moves, not finished, on small boards."""
+    asked: list[Question] = []
+    for number, name in enumerate(("2048", "2048", "2048:spawn4=0.3", "2048:board=3x3")):
+        random, position = np.random.default_rng(number), tuplet.game(name).start(number)
+        start, steps = position.notation, []
+        while len(steps) < (60, 200, 30, 20)[number] and not position.over:
+            best = tuplet.analyze(name, position, "small").best if number == 0 else None
+            move = best or str(random.choice(position.legal_moves()))
+            after = position.play(move)
+            outcome = str(random.choice([*after.chance_outcomes()]))
+            steps.append([move, outcome])
+            position = after.apply_outcome(outcome)
+        if number == 2:
+            steps[-1][1] = None
+        for form in ("record", "episode") if number < 2 else ("record",):
+            record = write(name, start, steps, form)
+            agents = [{"agent": "random"}]
+            if number < 3:
+                agents += [{}, {"agent": "small"}, {"agent": "small", "depth": 2}]
+            asked += [("/api/review", {"record": record, **agent}) for agent in agents]
+    asked += [("/api/review", {"record": text}) for text in ("hello there", "2,4,8,16/0,2,4,8/0,0,2,4/0,0,0,2", "")]
+    return asked
 
 
 def learning_steps() -> list[Question]:
@@ -320,6 +367,23 @@ def wrong() -> list[Question]:
             {"game": "2048", "position": full},
         )
     ]
+    asked += [
+        ("/api/play", {"game": "2048", "position": f"{'/'.join(['2,4,8,16'] * 4)} 0 ?", "rng": "00000000000000ff"})
+    ]
+    asked += [
+        ("/api/analyze", {**at, "agent": agent})
+        for agent in (
+            "alphabeta:depth=0",
+            "alphabeta:depth=25",
+            "alphabeta:depth=200",
+            "alphabeta:nodes=0",
+            "alphabeta:time=0",
+            "alphabeta:table=1",
+            "best:table=25",
+            "best:what=1",
+            "hard:depth=3",
+        )
+    ]
     empty = "0,0,0,0/0,0,0,0/0,0,0,0/0,0,0,0"
     asked += [("/api/analyze", {"game": "2048", "position": empty, "agent": "small"})]
     return asked
@@ -354,4 +418,36 @@ def test_the_worker_answers_as_the_server_does(
         "/api/write",
         "/api/learning-steps",
         "/api/homework",
+        "/api/review",
     }
+
+
+ASK = """async (questions) => {
+    const worker = new Worker("static/wasm-worker.js", {type: "module"}), answers = [];
+    const ask = (call, path, body) => new Promise((resolve, reject) => {
+        worker.onmessage = ({data: {answer, error}}) => resolve(error === undefined ? answer : {error});
+        worker.onerror = () => reject(new Error("the worker failed"));
+        worker.postMessage({call, path, body});
+    });
+    for (const [number, [path, body]] of questions.entries()) answers.push(await ask(number, path, body));
+    worker.terminate();
+    return answers;
+}"""
+
+
+def test_the_worker_in_chromium_answers_as_the_server_does(
+    chromium: Any, file_server: Server, expected: tuple[list[Question], list[Any]]
+) -> None:
+    asked, answers = expected
+    chosen = [i for i, (path, _) in enumerate(asked) if i % 7 == 0 or path in ("/api/explain", "/api/review")]
+    page = chromium.new_page()
+    page.goto(f"{file_server.address}/ewn.html")
+    there = page.evaluate(ASK, [asked[i] for i in chosen])
+    page.close()
+    wrong = [
+        (asked[i], found[:3])
+        for i, other in zip(chosen, there, strict=True)
+        if (found := differences(answers[i], other))
+    ]
+    assert not wrong, f"{len(wrong)} of {len(chosen)} answers differ: {wrong[:5]}"
+    assert len(chosen) > 500 and {asked[i][0] for i in chosen} == {path for path, _ in asked}

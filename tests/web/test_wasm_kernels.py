@@ -18,8 +18,9 @@ from tuplet.games.g2048.statistics import make_results
 from tuplet.games.registry import game
 from tuplet.learn import td
 from tuplet.learn.learners import LEARNERS
-from tuplet.search import g2048 as search_2048, mcts, tree as trees
+from tuplet.search import expectimax, g2048 as search_2048, mcts, tree as trees
 from tuplet.search.bandits import BANDITS
+from tuplet.values.game_network import GameNetwork, valued_game
 from tuplet.values.network import Network
 from tuplet.web import wasm_exports
 from tuplet.web.site import Modules
@@ -95,26 +96,85 @@ def program(boards: int, deep: int, games: int, simulations: int) -> tuple[dict[
     return values, calls
 
 
-def kernels() -> dict[str, Any]:
-    return {name: kernel for module in MODULES.values() for name, (kernel, _) in module.exports().items()}
+def program_ewn(positions: int, depth: int, simulations: int) -> tuple[dict[str, Any], list[Call]]:
+    """The same for the module of EWN's searches, in so many positions."""
+    random = np.random.default_rng(5)
+    size = wasm_exports.protocol.MOST_MOVES
+    values: dict[str, Any] = {
+        "work": expectimax.make_workspace(10, True),
+        "proofs": expectimax.make_workspace(10),
+        "codes": np.zeros(size, np.uint8),
+        "values": np.zeros(size),
+        "proven": np.zeros(size, np.bool_),
+        "tree": trees.make_tree(20_000),
+        "options": mcts.Options(BANDITS["tuned"](), batch=1, expand=0, cutoff=0),
+    }
+    values["proofs"].limits[expectimax.MOST_NODES] = 2000.0
+    calls: list[Call] = []
+    for name in ("ewn", "ewn-6x7"):
+        played = game(name)
+        network = GameNetwork(played, "2x2 2x3")
+        network.weights[:] = random.normal(size=len(network.weights)).astype(F)
+        position = played.start(3)
+        values |= {name: position.rules, f"{name} valued": valued_game(position.rules, network)}
+        for number in range(positions):
+            while position.is_chance:
+                position = position.apply_outcome(random.choice([*position.chance_outcomes()]))
+            if position.over:
+                position = played.start(3)  # with the same known die
+                continue
+            at, moves = {"position": position.words}, {"moves": "codes", "values": "values", "proven": "proven"}
+            moves |= {"depth": depth, "work": "work"}
+            valued = f"{name} valued"
+            calls.append(
+                Call("value", {"rules": name, "tables": f"{valued}.tables", **at, "scratch": f"{valued}.scratch"})
+            )
+            for kind, rules in {"": name, "_valued": valued}.items():
+                limits = {"deepest": depth, "seconds": np.inf, "most_nodes": 1 << 40}
+                calls.append(Call(f"deepen{kind}", {"game": rules, **at, **limits, "work": "work"}, ["work.counters"]))
+                calls.append(Call(f"move_values{kind}", {"game": rules, **at, **moves}, ["values"]))
+            line = {"game": name, **at, "move": position.legal_actions()[0]}
+            calls.append(Call("main_line", {**line, "table": "work.table", "line": "codes"}, ["codes"]))
+            calls.append(Call("moves_to_win", {**line, "of": np.int64(number % 2), "work": "proofs"}))
+            calls.append(Call("baseline_move", {"game": name, **at, "depth": 2}))
+            calls.append(Call("meets_chance", {"game": name, **at}))
+            if number % 5 == 0:
+                grown = {"tree": "tree", "options": "options"}
+                calls.append(Call("reset", {"game": name, **at, "tree": "tree"}))
+                wanted = {"simulations": simulations, "seconds": np.inf, "state": U(number)}
+                calls.append(
+                    Call("search_tuned", {"game": valued, **grown, **wanted}, ["tree.counters"], ["tree.totals"])
+                )
+            position = position.play(str(random.choice(position.legal_moves())))
+    return values, calls
 
 
-def differing(calls: list[Call], here: list[Any], kind: str, modules: Modules, values: Any, folder: Path) -> list[Any]:
-    """The calls whose results in a module are others, of all modules that have their kernel."""
+def kernels(*modules: str) -> dict[str, Any]:
+    return {name: kernel for module in modules for name, (kernel, _) in MODULES[module].exports().items()}
+
+
+def differing(
+    calls: list[Call], here: list[Any], names: tuple[str, ...], kind: str, modules: Modules, values: Any, folder: Path
+) -> list[Any]:
+    """The calls whose results in modules are others, each in all of these that have its kernel."""
     found = []
-    for name, module in MODULES.items():
-        known = module.exports()
+    for name in names:
+        known = MODULES[name].exports()
         own = [(call, result) for call, result in zip(calls, here, strict=True) if call.kernel in known]
-        there = call_in_wasm(modules[name][kind], values, [call for call, _ in own], folder)
+        built = modules[name].get(kind, modules[name]["plain"])
+        there = call_in_wasm(built, values, [call for call, _ in own], folder)
         found += [(name, call.kernel, call.arguments) for (call, a), b in zip(own, there, strict=True) if a != b]
     return found
+
+
+PLAY = ("play", "learn")  # modules whose kernels are tested by one program
 
 
 @pytest.mark.parametrize("kind", ["simd", "plain"])
 def test_kernels_in_webassembly_return_what_compiled_ones_do(kind: str, wasm_modules: Modules, tmp_path: Path) -> None:
     values, calls = program(boards=1000, deep=100, games=60, simulations=20_000)
     packed = copy.deepcopy(values)  # before calls change the arrays
-    different = differing(calls, call_here(kernels(), values, calls), kind, wasm_modules, packed, tmp_path)
+    different = differing(calls, call_here(kernels(*PLAY), values, calls), PLAY, kind, wasm_modules, packed, tmp_path)
     assert not different, f"{len(different)} of {len(calls)} calls: {different[:3]}"
     assert len(calls) > 10_000 and {call.kernel for call in calls} >= {
         "learn_td",
@@ -124,11 +184,29 @@ def test_kernels_in_webassembly_return_what_compiled_ones_do(kind: str, wasm_mod
     }
 
 
+def test_searches_of_ewn_in_webassembly_return_what_compiled_ones_do(wasm_modules: Modules, tmp_path: Path) -> None:
+    values, calls = program_ewn(positions=150, depth=4, simulations=300)
+    packed = copy.deepcopy(values)
+    here = call_here(kernels("ewn"), values, calls)
+    different = differing(calls, here, ("ewn",), "plain", wasm_modules, packed, tmp_path)
+    assert not different, f"{len(different)} of {len(calls)} calls: {different[:3]}"
+    # The others are called with each question that the page asks (test_wasm_answers.py).
+    assert {*kernels("ewn")} - {call.kernel for call in calls} == {
+        "begin_levels",
+        "unpack_levels",
+        "fill_arrival",
+        "reroot",
+        "obvious_move",
+        "choose_tuned",
+    }
+
+
 SCRIPT = """
 import json, sys
-from test_wasm_kernels import kernels, program
+from test_wasm_kernels import kernels, program, program_ewn
 from wasm_calls import call_here
-print(json.dumps(call_here(kernels(), *program(boards=20, deep=2, games=1, simulations=300))))
+play = call_here(kernels("play", "learn"), *program(boards=20, deep=2, games=1, simulations=300))
+print(json.dumps([play, call_here(kernels("ewn"), *program_ewn(positions=2, depth=2, simulations=20))]))
 """
 
 
@@ -138,5 +216,8 @@ def test_kernels_in_webassembly_return_what_interpreted_ones_do(wasm_modules: Mo
     settings = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": path}
     done = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True, env=settings)
     assert done.returncode == 0, done.stderr
+    play, ewn = json.loads(done.stdout)
     values, calls = program(boards=20, deep=2, games=1, simulations=300)
-    assert not differing(calls, json.loads(done.stdout), "simd", wasm_modules, values, tmp_path)
+    assert not differing(calls, play, PLAY, "simd", wasm_modules, values, tmp_path)
+    values, calls = program_ewn(positions=2, depth=2, simulations=20)
+    assert not differing(calls, ewn, ("ewn",), "plain", wasm_modules, values, tmp_path)

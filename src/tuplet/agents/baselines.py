@@ -120,6 +120,8 @@ class Baseline:
         """The first of the best moves."""
         if not position.legal_actions():
             position.action_of("")  # raises the reason
-        known = position.game.die == "cycle"
-        depth = 2 if self.name == "normal" else 8 if known else 4
-        return position.move_text(int(baseline_move(position.rules, position.words, depth)))
+        return position.move_text(int(baseline_move(position.rules, position.words, self.depth(position.game))))
+
+    def depth(self, game: Any) -> int:
+        """How many plies it looks ahead in a game of EWN."""
+        return 2 if self.name == "normal" else 8 if game.die == "cycle" else 4

@@ -14,16 +14,18 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from tuplet.agents.baselines import Baseline
 from tuplet.agents.listing import GAMES, list_agents, list_games
 from tuplet.errors import UserError
 from tuplet.games.g2048.rules import rules_for
+from tuplet.games.protocol import value_range
 from tuplet.games.registry import EXAMPLES, find_game
 from tuplet.kernel import wasm
 from tuplet.learn.learners import LEARNERS
@@ -31,14 +33,16 @@ from tuplet.learn.self_play import CHUNK
 from tuplet.learn.steps import LAST, LEARNER_NAMES
 from tuplet.search import g2048 as search_2048
 from tuplet.search.bandits import BANDITS
+from tuplet.values.game_network import GameNetwork, images
+from tuplet.values.levels import pack_levels
 from tuplet.values.network import Network
 from tuplet.values.packed import packed_head
 from tuplet.values.patterns import format_tuple, placements
-from tuplet.values.players import DEFAULT_PLAYER, find_player
-from tuplet.values.tables import stage_size, table_starts
+from tuplet.values.players import DEFAULT_PLAYER, VALUES, find_player
+from tuplet.values.tables import FileOrder, stage_size, table_starts
 from tuplet.web import limits
 from tuplet.web.homework import list_functions
-from tuplet.web.wasm_exports import MODULES, NODES, SELECTED, SHOWN, learned_networks
+from tuplet.web.wasm_exports import MODULES, NODES, SELECTED, SHOWN, TABLE_BITS, learned_networks
 
 STATIC = Path(__file__).parent / "static"
 FEATURES = {"simd": wasm.SIMD, "plain": wasm.PLAIN}
@@ -46,23 +50,26 @@ PAGES = {"home.html": "index.html"}  # what the folder's address shows
 PAGES |= {name: name for name in ("2048.html", "ewn.html", "learn.html", "steps.html", "search.html")}
 LEFT_OUT = re.compile(r"(api-docs|board|missing)\.(html|js|css)|api\.html|sw\.js")  # what needs the server
 MARK = '<meta name="tuplet" content="static">'  # tells the page that there is no server
-AGENTS = {"2048": (DEFAULT_PLAYER, "random"), "ewn": ("mcts", "mcs", "easy")}
+AGENTS = {"2048": (DEFAULT_PLAYER, "random"), "ewn": ("best", "hard", "normal", "alphabeta", "mcts", "mcs", "easy")}
 
 
 Modules = Mapping[str, Mapping[str, wasm.Build]]  # name -> kind (a key of FEATURES) -> module
 
 
+def kinds_of(name: str) -> list[str]:
+    """The kinds of a module: with vectors and without, or only the latter."""
+    return [kind for kind in FEATURES if MODULES[name].vectors or kind == "plain"]
+
+
 def build_modules() -> dict[str, dict[str, wasm.Build]]:
-    """The modules of `wasm_exports.MODULES`, each with vectors and without, built by as many processes as fit."""
+    """The modules of `wasm_exports.MODULES` in all their kinds, built by as many processes as there are cores."""
 
     def build(name: str, features: str) -> wasm.Build:
         exports = MODULES[name].exports
         return wasm.build_in_new_process(f"{exports.__module__}:{exports.__name__}", features)
 
     with ThreadPoolExecutor(os.cpu_count(), "tuplet") as pool:
-        made = {
-            name: {kind: pool.submit(build, name, features) for kind, features in FEATURES.items()} for name in MODULES
-        }
+        made = {name: {kind: pool.submit(build, name, FEATURES[kind]) for kind in kinds_of(name)} for name in MODULES}
         return {name: {kind: future.result() for kind, future in kinds.items()} for name, kinds in made.items()}
 
 
@@ -90,13 +97,17 @@ def _write(site: Path, modules: Modules) -> None:
             (site / PAGES[file.name]).write_text(page)
         elif not LEFT_OUT.fullmatch(file.name):
             shutil.copy(file, static)
-    name, network = DEFAULT_PLAYER, Network.load(DEFAULT_PLAYER)
-    levels, step = _levels(network)
-    contents = {"facts.json": json.dumps(_facts(name, network, step)).encode(), f"{name}.planes": levels}
+    networks: dict[str, Any] = {DEFAULT_PLAYER: Network.load(DEFAULT_PLAYER)}
+    networks |= {name: GameNetwork.load(name, find_game(name)) for name in VALUES}
+    described = {}
+    for name, network in networks.items():
+        described[name], packed = _packed(name, network)
+        (kernels / f"{name}.levels").write_bytes(packed)
+    contents = {"facts.json": json.dumps(_facts() | {"networks": described}).encode()}
     for module, kinds in modules.items():
         values, data = wasm.pack(MODULES[module].values())
-        described = {"layouts": {kind: build.layout for kind, build in kinds.items()}, "values": values}
-        contents |= {f"{module}.json": json.dumps(described).encode(), f"{module}.bin": data}
+        layouts = {"layouts": {kind: build.layout for kind, build in kinds.items()}, "values": values}
+        contents |= {f"{module}.json": json.dumps(layouts).encode(), f"{module}.bin": data}
         contents |= {f"{module}.{kind}.wasm": build.module for kind, build in kinds.items()}
     for each, content in contents.items():
         (kernels / f"{each}.gz").write_bytes(gzip.compress(content, 9, mtime=0))
@@ -107,35 +118,60 @@ def _write(site: Path, modules: Modules) -> None:
     (site / "sw.js").write_text(worker.replace('["FILES"]', json.dumps(["./", *files])))
 
 
-def _levels(network: Network) -> tuple[bytes, float]:
-    """The weights as 16-bit numbers, all low bytes before all high bytes, and what they are multiplied by."""
-    file = find_player(DEFAULT_PLAYER)
+def _packed(name: str, network: Network | GameNetwork) -> tuple[dict[str, Any], bytes]:
+    """What the worker knows of a network, and the levels of its weights (`values/levels.py`)."""
+    file = find_player(name)
     if file is None:
-        raise UserError(f"there is a file or folder called {DEFAULT_PLAYER} here: build the site in another folder")
+        raise UserError(f"there is a file or folder called {name} here: build the site in another folder")
     step = np.float32(packed_head(file)["step"])
-    levels = np.rint(network.weights / step).astype("<i2")
+    levels = np.rint(network.weights / step).astype(np.int16)
     if not np.array_equal(levels * step, network.weights):
-        raise UserError(f"the weights of {DEFAULT_PLAYER} are not multiples of {step}")
-    return levels.view(np.uint8).reshape(-1, 2).T.tobytes(), float(step)
+        raise UserError(f"the weights of {name} are not multiples of {step}")
+    about: dict[str, Any] = {"step": float(step), "gamma": network.gamma}
+    if isinstance(network, GameNetwork):
+        about |= {"game": network.game.name, "parts": [*_parts(network)]}
+        bases = [*(each.base for each in network.tuples), *network.sizes[len(network.tuples) :]]
+    else:
+        about |= {"spawn4": network.spawn4, "tuples": [_placements(cells, network.size) for cells in network.tuples]}
+        bases = [16] * len(network.tuples)
+    tables, about["tables"] = [], []
+    for number, base in enumerate(bases):
+        own, order = network.table_slice(number), network.file_order(number)
+        bits = None
+        if isinstance(order, FileOrder):  # the map is linear in exclusive-or
+            bits = [
+                int(order.indices(np.array([1 << bit]))[0]) for bit in range((own.stop - own.start).bit_length() - 1)
+            ]
+        tables.append((levels[own][np.concatenate([part for _, part in order.parts()])], base))
+        about["tables"].append({"size": own.stop - own.start, "base": base, "start": own.start, "bits": bits})
+    return about, pack_levels(tables)
 
 
-def _facts(name: str, network: Network, step: float) -> dict[str, Any]:
-    """What the worker knows of games, agents and networks."""
+def _placements(cells: tuple[int, ...], size: tuple[int, int]) -> dict[str, Any]:
+    return {
+        "cells": format_tuple(cells, size),
+        "placements": [format_tuple(placed, size) for placed in placements(cells, size)],
+    }
+
+
+def _parts(network: GameNetwork) -> Iterator[tuple[str, int]]:
+    """The tuples and features in the order of look-ups, with the number of these."""
+    for each in network.tuples:
+        yield str(each), len(images(network.encoding, each))
+    if network.biases:
+        yield "bias", network.biases
+    for name in network.features:
+        yield name, 1
+
+
+def _facts() -> dict[str, Any]:
+    """What the worker knows of games and agents."""
     sizes = [(rows, columns) for rows in (2, 3, 4) for columns in (2, 3, 4)]
-    ewn: list[Any] = [game for each in GAMES if (game := find_game(each)).family == "ewn"]
-    fields = ("name", "rows", "columns", "cubes", "die", "cycle", "first_cube", "red", "blue")
-    tuples = [
-        {
-            "cells": format_tuple(cells, network.size),
-            "placements": [format_tuple(placed, network.size) for placed in placements(cells, network.size)],
-        }
-        for cells in network.tuples
-    ]
     return {
         "games": list_games().as_json()["games"],
         "examples": EXAMPLES,
         "cells": {f"{rows}x{columns}": str(rules_for(rows, columns).cells) for rows, columns in sizes},
-        "ewn": [{each: getattr(game, each) for each in fields} | {"value": f"rules {game.name}"} for game in ewn],
+        "ewn": [_game(game) for each in GAMES if (game := find_game(each)).family == "ewn"],
         "agents": {
             "2048": _agents("2048", AGENTS["2048"]),
             "small": _agents("2048:board=3x3", AGENTS["2048"]),
@@ -143,8 +179,8 @@ def _facts(name: str, network: Network, step: float) -> dict[str, Any]:
         },
         "bandits": {bandit: BANDITS[bandit]()._asdict() for bandit in SELECTED},
         "tree_nodes": NODES,
+        "table_entries": 1 << TABLE_BITS,
         "margin": search_2048.MARGIN,
-        "networks": {name: {"tuples": tuples, "step": step, "gamma": network.gamma, "spawn4": network.spawn4}},
         "steps": _step_facts(),
         "learning": _learning_facts(),
         "homework": list_functions(),
@@ -184,6 +220,16 @@ def _learning_facts() -> dict[str, Any]:
         for name, tuples in learned_networks().items()
     }
     return {"nets": nets, "learners": _learner_facts()}
+
+
+def _game(game: Any) -> dict[str, Any]:
+    """A game of EWN."""
+    names = ("name", "rows", "columns", "cubes", "die", "cycle", "first_cube", "red", "blue")
+    return {each: getattr(game, each) for each in names} | {
+        "value": f"rules {game.name}",
+        "range": value_range(game.rules),
+        "baselines": {name: Baseline(name).depth(game) for name in ("normal", "hard")},
+    }
 
 
 def _agents(game: str, names: tuple[str, ...]) -> dict[str, Any]:

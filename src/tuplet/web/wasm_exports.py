@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tuplet.agents.baselines import baseline_move
 from tuplet.games import protocol
 from tuplet.games.ewn import rules as ewn
 from tuplet.games.g2048 import rules as g2048
@@ -22,21 +23,23 @@ from tuplet.kernel.wasm import Exports
 from tuplet.learn import step_kernels, td
 from tuplet.learn.learners import LEARNERS
 from tuplet.learn.steps import placed_cells
-from tuplet.search import g2048 as search_2048, mcts, steps, tree as trees
+from tuplet.search import expectimax, g2048 as search_2048, mcts, proofs, steps, transpositions, tree as trees
 from tuplet.search.bandits import BANDITS
-from tuplet.values import downgrade, tables
+from tuplet.values import downgrade, game_network, levels, tables
 from tuplet.values.network import Network
+from tuplet.values.packed import packed_head
 from tuplet.values.patterns import Tuple, add_tuples, parse
-from tuplet.values.players import DEFAULT_PLAYER
+from tuplet.values.players import DEFAULT_PLAYER, VALUES, bundled_values
 from tuplet.web import limits
 
 U, F = np.uint64, np.float32
 WORDS = (U(0), U(0))  # a position
 NODES = 1000  # of a tree that stands for those of any size
+TABLE_BITS = 2  # of a table of positions that stands for those of any size: 4 entries
 RESULTS = 100  # games whose results are kept
 SHOWN = ("5x4", "0123 4567")  # networks that learn step by step
 LEARNED = ("5x4", "4x5", "4x6")  # networks that the page trains
-SELECTED = ("tuned", "ucb1", "puct")  # bandits: each takes 9 KB of the module, compressed
+SELECTED = ("tuned", "ucb1", "puct")  # bandits: each takes 9 KB of the module, compressed; the first has learned values
 
 
 class Module(NamedTuple):
@@ -44,6 +47,16 @@ class Module(NamedTuple):
 
     exports: Callable[[], Exports]
     values: Callable[[], dict[str, Any]]
+    vectors: bool = True  # whether its kernels use vector instructions, where there are some
+
+
+def levels_exports() -> Exports:
+    """Unpacking of weights."""
+    model, data = levels.make_model(), np.zeros(1, np.uint8)
+    return {
+        "begin_levels": (levels.begin_decoding, (model, data)),
+        "unpack_levels": (levels.code_table, (model, data, np.zeros(1, np.int16), 1, True)),
+    }
 
 
 def random_exports() -> Exports:
@@ -85,26 +98,47 @@ def rules_ewn_exports() -> Exports:
     }
 
 
-def play_exports() -> Exports:
-    """Both games, expectimax of 2048 and tree search of EWN."""
-    rules, network, one = g2048.rules_for(4, 4, 0.1), Network("4x5"), find_game("ewn").rules
-    leaves, looking = search_2048.leaf_values(network), search_2048.make_workspace(network.m)
-    tree, moves = trees.make_tree(NODES), np.zeros(protocol.MOST_MOVES, np.uint8)
+def tree_exports(game: Any, bandits: tuple[str, ...]) -> Exports:
+    """Tree search of EWN; `game` is its rules, or these with learned values."""
+    one, tree = find_game("ewn").rules, trees.make_tree(NODES)
 
     def of(bandit: str) -> mcts.Options:
         return mcts.Options(BANDITS[bandit]())
 
     return {
-        **random_exports(),
-        **rules_2048_exports(),
-        "downgrade": (downgrade._downgrade, (U(0), U(0), U(0))),
-        "search_root": (search_2048.search_root, (rules, leaves, U(0), U(0), np.int64(1), 0.0, looking)),
-        **rules_ewn_exports(),
         "reset": (trees.reset, (one, tree, WORDS)),
         "reroot": (trees.reroot, (tree, WORDS)),
         "obvious_move": (mcts.obvious_move, (one, WORDS)),
-        **{f"search_{name}": (mcts.search, (one, tree, of(name), 0, 0.0, U(0))) for name in SELECTED},
-        **{f"choose_{name}": (mcts.choose, (tree, of(name), 0, 0.0, U(0))) for name in SELECTED},
+        **{f"search_{name}": (mcts.search, (game, tree, of(name), 0, 0.0, U(0))) for name in bandits},
+        **{f"choose_{name}": (mcts.choose, (tree, of(name), 0, 0.0, U(0))) for name in bandits},
+    }
+
+
+def play_exports() -> Exports:
+    """Both games, expectimax of 2048 and tree search of EWN."""
+    rules, network = g2048.rules_for(4, 4, 0.1), Network("4x5")
+    leaves, looking = search_2048.leaf_values(network), search_2048.make_workspace(network.m)
+    return {
+        **random_exports(),
+        **levels_exports(),
+        **rules_2048_exports(),
+        "downgrade": (downgrade._downgrade, (U(0), U(0), U(0))),
+        "search_root": (search_2048.search_root, (rules, leaves, U(0), U(0), np.int64(1), 0.0, looking)),
+        "chance_value": (search_2048.chance_value, (rules, leaves, U(0), U(0), np.int64(1), looking)),
+        **rules_ewn_exports(),
+        **tree_exports(find_game("ewn").rules, SELECTED),
+        **steps_exports(),
+    }
+
+
+def steps_exports() -> Exports:
+    """Tree search step by step."""
+    one, tree, moves = find_game("ewn").rules, trees.make_tree(NODES), np.zeros(protocol.MOST_MOVES, np.uint8)
+
+    def of(bandit: str) -> mcts.Options:
+        return mcts.Options(BANDITS[bandit]())
+
+    return {
         **{f"descend_{name}": (steps.descend, (one, tree, of(name), U(0))) for name in SELECTED},
         **{f"terms_{name}": (steps.bandit_terms, (tree, of(name), 0, np.zeros((1, 1)))) for name in SELECTED},
         "set_priors": (mcts.set_priors, (one, tree, of("puct"), 0)),
@@ -115,16 +149,22 @@ def play_exports() -> Exports:
 
 def play_values() -> dict[str, Any]:
     """The network of 2048 without its weights, which the worker fills in; an empty tree; the rules of EWN."""
-    from tuplet.agents.listing import GAMES  # not above: the module does not depend on agents
-
     name, network = DEFAULT_PLAYER, Network.load(DEFAULT_PLAYER)
     leaves, zeros = search_2048.leaf_values(network), np.zeros_like(network.weights)
     return {
         f"leaves {name}": leaves._replace(tables=leaves.tables._replace(weights=zeros)),
         f"work {name}": search_2048.make_workspace(network.m),
+        "levels": levels.make_model(),
         "tree": trees.make_tree(NODES),
-        **{f"rules {game}": find_game(game).rules for game in GAMES if find_game(game).family == "ewn"},
+        **rules_ewn_values(),
     }
+
+
+def rules_ewn_values() -> dict[str, Any]:
+    """The rules of EWN's games."""
+    from tuplet.agents.listing import GAMES  # not above: the modules do not depend on agents
+
+    return {f"rules {game}": find_game(game).rules for game in GAMES if find_game(game).family == "ewn"}
 
 
 def learn_exports() -> Exports:
@@ -183,4 +223,48 @@ def learn_values() -> dict[str, Any]:
     }
 
 
-MODULES = {"play": Module(play_exports, play_values), "learn": Module(learn_exports, learn_values)}
+def ewn_exports() -> Exports:
+    """Searches of EWN: alpha-beta and expectimax, with learned values or without; proofs; tree search with them."""
+    one, valued = find_game("ewn").rules, _valued("ewn")
+    work, size = expectimax.make_workspace(TABLE_BITS), protocol.MOST_MOVES
+    codes, values, proven = np.zeros(size, np.uint8), np.zeros(size), np.zeros(size, np.bool_)
+    searches: dict[str, Any] = {}
+    for kind, game in {"": one, "_valued": valued}.items():
+        searches[f"deepen{kind}"] = expectimax.iterative_deepening, (game, WORDS, 1, 0.0, 1, work)
+        searches[f"move_values{kind}"] = expectimax.move_values, (game, WORDS, 1, work, codes, values, proven)
+    return {
+        **levels_exports(),
+        "fill_arrival": (ewn.fill_arrival, (one.arrival, one.movable, one.cycle, 1, 6)),
+        "meets_chance": (protocol.meets_chance, (one, WORDS)),
+        "value": (game_network.value, (one, valued.tables, WORDS, valued.scratch)),
+        **searches,
+        "main_line": (transpositions.main_line, (one, WORDS, 0, work.table, codes)),
+        "moves_to_win": (proofs.moves_to_win, (one, WORDS, np.int64(0), np.int64(0), work)),
+        "baseline_move": (baseline_move, (one, WORDS, 1)),
+        **tree_exports(valued, SELECTED[:1]),
+    }
+
+
+def ewn_values() -> dict[str, Any]:
+    """The networks of EWN without their weights, which the worker fills in; an empty tree; rules; working memory."""
+    return {
+        **rules_ewn_values(),
+        "levels": levels.make_model(),
+        "tree": trees.make_tree(NODES),
+        "work": expectimax.make_workspace(TABLE_BITS),
+        **{f"values {name}": _valued(name)._replace(rules=()) for name in VALUES},
+    }
+
+
+def _valued(name: str) -> game_network.ValuedGame:
+    """A game with a network like that of its player, whose values are all 0."""
+    played, file = find_game(name), bundled_values(name)
+    tuples = None if file is None else packed_head(file)["tuples"]
+    return game_network.valued_game(played.rules, game_network.GameNetwork(played, tuples))
+
+
+MODULES = {
+    "play": Module(play_exports, play_values),
+    "learn": Module(learn_exports, learn_values),
+    "ewn": Module(ewn_exports, ewn_values, vectors=False),
+}

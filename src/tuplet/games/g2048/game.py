@@ -98,6 +98,8 @@ class Game2048(Game):
             raise UserError(
                 f"the tiles of a board add up to {LARGEST_SUM:,} at most, which no game exceeds (got {total:,})"
             )
+        if tile_due and not board.empty:
+            raise UserError("no tile can appear on a full board: leave out the ?")
         return Position2048(self, words_of(board, tile_due), score)
 
     def parse(self, text: str) -> Position2048:

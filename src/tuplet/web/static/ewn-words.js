@@ -1,10 +1,9 @@
 // Moves of EWN, in words and signs.
 
 import { make } from "./dom.js";
-import { isStatic } from "./wasm-client.js";
 
 /** The agent that plays against a person at first. */
-export const OPPONENT = isStatic ? "mcts:sims=2000" : "normal";
+export const OPPONENT = "normal";
 
 export const other = (side) => (side === "red" ? "blue" : "red");
 export const reducedMotion = () => matchMedia("(prefers-reduced-motion: reduce)").matches;

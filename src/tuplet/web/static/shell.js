@@ -53,7 +53,7 @@ export function shell(page) {
     if (touched && detail > 0) target.closest?.("button")?.blur();
   });
   addEventListener("unhandledrejection", (event) => fail(event.reason)); // the console still shows the stack
-  const slowly = isStatic ? "Loading the kernels and the player, 2.5 MB. The first time takes some seconds…"
+  const slowly = isStatic ? "Loading the kernels and the player, 2 MB. The first time takes some seconds…"
     : "The server is getting ready. The first time takes some seconds…";
   whenBusy((slow) => busy(slow, slowly),
     (compiling) => busy(compiling, "Compiling, the first time only. This takes some seconds…"));
@@ -69,9 +69,10 @@ function showWhere() {
         + "after the first visit the page works without a network."),
       make("p", {}, "With ", make("code", {}, "pip install tuplet"), " and ", make("code", {}, "tuplet serve"),
         " the same page also has"),
-      list("the review of a whole game", "training runs, the strong player, and your own games and agents",
-        "alpha-beta and the course's opponents in EWN, and every game of its family",
-        "searches on all cores of your machine", "the HTTP API")).id = "where-says";
+      list("the strong player, training runs, and your own games and agents",
+        "every game of EWN's family, every bandit, and an agent that exploits the course's opponents",
+        "reviews of small boards by their exact solution", "searches on all cores of your machine",
+        "the HTTP API")).id = "where-says";
   } else {
     openDialog("This page asks a server",
       make("p", {}, `The answers come from tuplet serve at ${location.host}. `, make("code", {}, "make site"),

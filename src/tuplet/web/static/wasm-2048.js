@@ -44,6 +44,7 @@ export class Game2048 {
       throw new Problem(`the tiles of a board add up to ${grouped(LARGEST_SUM)} at most, which no game exceeds `
         + `(got ${grouped(sum)})`);
     }
+    if (due && exponents.every(Boolean)) throw new Problem("no tile can appear on a full board: leave out the ?");
     let low = 0n, high = 0n;
     exponents.forEach((exponent, i) => {
       const shift = BigInt(4 * this.cellOf(i));

@@ -1,17 +1,21 @@
 // Agents without a server, and what they say of a position: the loops of agents/learned.py and agents/searchers.py
 // around the kernels that value and search.
 import { Tree } from "./wasm-tree.js";
-import { MOVES, Problem, decimal, grouped, quoted, splitSettings, splitSpec } from "./wasm-text.js";
+import { AlphaBeta, Baseline, onlyChoice } from "./wasm-alphabeta.js";
+import { bandOf, lostShare } from "./wasm-bands.js";
+import { LOOKAHEAD, check, readSettings } from "./wasm-settings.js";
+import { MOVES, Problem, grouped, now, quoted, splitSpec } from "./wasm-text.js";
 
 const SLICE = 0.03; // seconds of a search until messages are read
+const GROWTH = 1.5, SHORT = 2; // of slices; searches that are short enough without
+const STOPPED = 1; // of the clock of a search of 2048, after the deadline
 const FOREVER = 1e9;
 const NEVER = 2n ** 63n - 1n; // in place of a number of simulations
 const NO_MOVE = 255, SIMS = 20_000, STEP = 1.12;
 const FINAL = ["rate", "visits", "lower"];
-const GOOD = 0.01, BAD = 0.05, EQUAL = 1e-9; // shares of a value: games/analysis.py
-const LIMITS = { time: 60, depth: 6, sims: 10_000_000, nodes: 1_000_000, batch: 10_000 }; // web/limits.py
 
-export const now = () => performance.now() / 1000;
+/** The control of a search that nobody watches or stops. */
+export const IDLE = { stopped: () => false, pause: () => new Promise((resolve) => { setTimeout(resolve); }) };
 
 /** The legal move of the highest value, the first of equals; null if none has a value. */
 function bestOf(moves) {
@@ -26,36 +30,9 @@ function withLosses(moves) {
   const top = valued.length ? Math.max(...valued.map((each) => each.value)) : 0;
   for (const each of valued) {
     each.loss = top - each.value;
-    const share = each.loss <= EQUAL * Math.abs(top) ? 0 : top ? Math.min(1, each.loss / Math.abs(top)) : 1;
-    each.band = !share ? "best" : share < GOOD ? "good" : share > BAD ? "bad" : "inaccurate";
+    each.band = bandOf(lostShare(each.loss, top));
   }
   return moves;
-}
-
-const check = (name, value) => {
-  if (value !== null && value > LIMITS[name]) {
-    const text = name === "time" ? decimal : grouped;
-    throw new Problem(`${name} must be at most ${text(LIMITS[name])} over the network (got ${text(value)})`);
-  }
-};
-
-/** A setting's value from its text, by its type (system/settings.py). */
-function valueOf({ name, type, choices }, text, spec) {
-  const either = (all) => `${all.slice(0, -1).join(", ")} or ${all.at(-1)}`;
-  if (type === "choice" && name !== "ucb") {
-    if (choices.includes(text)) return text;
-    throw new Problem(`${spec}: ${name} must be ${either(choices)} (got ${quoted(text)})`);
-  }
-  if (type === "bool") {
-    if (["yes", "no"].includes(text)) return text === "yes";
-    throw new Problem(`${spec}: ${name} must be yes or no (got ${quoted(text)})`);
-  }
-  if (type !== "int" && type !== "float") return text;
-  const what = type === "float" ? "a number" : "a whole number";
-  const number = type === "int" && !/^[+-]?\d+$/.test(text) ? NaN : text === "" ? NaN : Number(text);
-  if (Number.isNaN(number)) throw new Problem(`${spec}: ${name} must be ${what} (got ${quoted(text)})`);
-  if (!(number >= 0 && number <= 1e18)) throw new Problem(`${spec}: ${name} must be ${what}, 0 or more (got ${text})`);
-  return number;
 }
 
 /** A random legal move. */
@@ -78,27 +55,28 @@ class RandomAgent {
   }
 
   analysis(position) {
-    const { chosen } = this, legal = position.legalMoves, others = legal.filter((move) => move !== chosen);
+    const { chosen } = this, legal = position.legalMoves;
     if (position.game.players === 1) {
       const moves = MOVES.map((move) => (legal.includes(move)
         ? { move, legal: true, reward: Number(position.afterStates[move][2]), value: null }
         : { move, legal: false, reward: 0, value: null }));
       return { best: chosen, moves };
     }
-    const moves = [chosen, ...others].map((move) => ({ move, value: null, visits: null, ci95: null, proven: false }));
-    return { best: chosen, moves, line: [], note: `${this.name} says only what it would play.` };
+    return onlyChoice(position, chosen, this.name);
   }
 }
 
 /** A network's values, and how far it looks ahead. */
 class LearnedAgent {
   parts; name; network; depth; time; spawn4; exponent;
+  #own = null;
+  #last = null; // the values of the position that a move was chosen in
 
   constructor(parts, name, network, { depth = null, time = null, downgrade = null, spawn4 = null }) {
     depth ??= time === null ? 1 : 63;
     if (!(depth >= 1 && depth <= 63)) throw new Problem(`depth must be 1 to 63 (got ${depth})`);
     if (time !== null && !(time > 0)) throw new Problem(`time must be more than 0 seconds (got ${time})`);
-    if (time === null) check("depth", depth);
+    if (time === null) check("depth", depth, LOOKAHEAD);
     check("time", time);
     const exponent = downgrade === null ? 0 : Math.log2(downgrade);
     if (downgrade !== null && !(Number.isInteger(exponent) && exponent >= 3 && exponent <= 17)) {
@@ -113,38 +91,96 @@ class LearnedAgent {
 
   open() { /* nothing is random */ }
 
-  #search(position, depth, seconds) {
-    const { kernels } = this.parts, { rows, columns } = position.game;
-    if (rows !== 4 || columns !== 4) throw new Problem(`this network is for 4x4 boards (got ${rows}x${columns})`);
-    const { rules } = this.parts.sized(4, 4, this.spawn4), { work } = this.network;
-    if (depth > 1) for (const table of [work.nodes, work.leaves]) kernels.items(table).fill(0);
-    const values = { ...this.network.leaves, limit: BigInt(this.exponent),
-      margin: this.time === null ? Infinity : this.parts.facts.margin };
-    const reached = this.network.search({ rules, leaf_values: values, board: position.low, high: position.high,
-      depth, seconds });
-    const rewards = kernels.items(work.root_rewards), found = kernels.items(work.root_values);
-    const moves = MOVES.map((move, i) => (Number.isNaN(found[i]) ? { move, legal: false, reward: 0, value: null }
-      : { move, legal: true, reward: Number(rewards[i]), value: found[i] }));
-    return { reached, moves };
+  close() {
+    if (this.#own) this.parts.kernels.forget(this.#own.work);
+    this.#own = null;
   }
 
-  async choose(position) {
-    return bestOf(this.#search(position, this.depth, this.time ?? Infinity).moves);
+  /** The search and its memory. One that pauses has memory of its own: others may run meanwhile. */
+  #searching(pauses) {
+    if (!pauses) return this.network;
+    this.#own ??= this.network.another();
+    return this.#own;
+  }
+
+  /** The values of the moves, `depth` moves ahead, or as far as `seconds` allow: {reached, moves}. A long search runs
+   * in slices, between which messages are read; with its tables it goes on about where it was stopped. */
+  async #search(position, depth, seconds, control) {
+    const pauses = depth > SHORT;
+    const { work, search } = this.#searching(pauses), asked = this.#asked(position, work, depth);
+    let slice = SLICE, left = seconds;
+    /** @type {any} */
+    let best = null;
+    for (;;) {
+      const began = now(), reached = search({ ...asked, depth, seconds: pauses ? Math.min(slice, left) : left });
+      left -= now() - began;
+      if (!best || reached >= best.reached) best = { reached, moves: this.#moves(work) };
+      if (reached >= depth || left <= 0) return best;
+      await control.pause();
+      if (control.stopped()) return { ...best, interrupted: true };
+      slice *= GROWTH;
+    }
+  }
+
+  /** What a search is called with; its tables are emptied. */
+  #asked(position, work, depth) {
+    const { kernels } = this.parts, { rows, columns } = position.game;
+    if (rows !== 4 || columns !== 4) throw new Problem(`this network is for 4x4 boards (got ${rows}x${columns})`);
+    if (depth > 1) for (const table of [work.nodes, work.leaves]) kernels.items(table).fill(0);
+    return { rules: this.parts.sized(4, 4, this.spawn4).rules, board: position.low, high: position.high,
+      leaf_values: { ...this.network.leaves, limit: BigInt(this.exponent),
+        margin: this.time === null ? Infinity : this.parts.facts.margin } };
+  }
+
+  #moves(work) {
+    const { kernels } = this.parts;
+    const rewards = kernels.items(work.root_rewards), found = kernels.items(work.root_values);
+    return MOVES.map((move, i) => (Number.isNaN(found[i]) ? { move, legal: false, reward: 0, value: null }
+      : { move, legal: true, reward: Number(rewards[i]), value: found[i] }));
+  }
+
+  async choose(position, control = IDLE) {
+    this.#last = { position, ...await this.#search(position, this.depth, this.time ?? FOREVER, control) };
+    return bestOf(this.#last.moves);
+  }
+
+  /** Each move with its value, which includes its reward: {reached, moves}. */
+  values(position, control, depth = null) {
+    return this.#search(position, depth ?? this.depth, depth === null ? this.time ?? FOREVER : FOREVER, control);
+  }
+
+  /** The expected value of an after-state over all tiles, and the depth it was searched to. */
+  async expected(after, control) {
+    const { work, expect } = this.#searching(true), asked = this.#asked(after, work, 2);
+    const clock = () => this.parts.kernels.items(work.clock), until = now() + (this.time ?? Infinity);
+    let value = 0, reached = 0;
+    for (let depth = this.time === null ? this.depth : 1; depth <= this.depth; depth++) {
+      for (let slice = SLICE; ; slice *= GROWTH) {
+        clock().set([Math.min(until, now() + slice), 0]); // the deadline, and whether it has stopped
+        const found = expect({ ...asked, left: depth });
+        if (!clock()[STOPPED]) {
+          [value, reached] = [found, depth];
+          break;
+        }
+        await control.pause();
+        if (now() > until || control.stopped()) return [value, reached];
+      }
+    }
+    return [value, reached];
   }
 
   /** Watch it look further and further ahead. */
   async watch(position, control) {
     for (let depth = 1; depth < this.depth && this.time === null && !control.stopped(); depth++) {
-      control.update(this.analysis(position, depth));
+      control.update(await this.analysis(position, depth, control));
       await control.pause();
     }
-    const analysis = this.analysis(position, control.stopped() ? 1 : this.depth);
-    if (control.stopped() && analysis.depth < this.depth) analysis.interrupted = true;
-    return analysis;
+    return this.analysis(position, control.stopped() ? 1 : this.depth, control);
   }
 
-  analysis(position, depth = this.depth) {
-    const { reached, moves } = this.#search(position, depth, Math.min(this.time ?? Infinity, FOREVER));
+  async analysis(position, depth = this.depth, control = IDLE) {
+    const known = this.#last?.position === position && depth === this.depth;
+    const { reached, moves } = known ? this.#last : await this.#search(position, depth, this.time ?? FOREVER, control);
     const why = this.#why(position);
     if (reached > 1) {
       why["looking ahead"] = Object.fromEntries(moves.filter((each) => each.value !== null).map((each) =>
@@ -152,6 +188,7 @@ class LearnedAgent {
     }
     const analysis = { best: bestOf(moves), moves: withLosses(moves), depth: reached };
     if (Object.keys(why).length) analysis.why = why;
+    if (control.stopped() && reached < this.depth) analysis.interrupted = true;
     return analysis;
   }
 
@@ -180,26 +217,20 @@ class LearnedAgent {
 
 /** Monte-Carlo tree search. */
 class Mcts {
+  parts; network; kernels;
+  never = null;
   growth = null;
   /** @type {any} */
   all;
 
-  constructor(parts, game, name, declared, spec, text) {
-    this.parts = parts;
+  constructor(parts, name, declared, spec, text, searches, network) {
+    Object.assign(this, { parts, network, kernels: network ? searches.kernels : parts.kernels });
     this.name = spec;
     this.interrupted = false;
     this.growsTree = true;
-    const given = splitSettings(text, spec);
-    this.given = {};
-    for (const [key, value] of Object.entries(given)) {
-      const setting = declared.find((each) => each.name === key);
-      if (!setting) {
-        throw new Problem(`${spec}: '${key}=${value}' is not a setting; there are `
-          + `${declared.map((each) => each.name).join(", ")}`);
-      }
-      this.given[key] = valueOf(setting, value, spec);
-    }
-    this.all = { ...Object.fromEntries(declared.map((each) => [each.name, each.default])), ...this.given };
+    const given = readSettings(declared, spec, text);
+    this.all = { ...Object.fromEntries(declared.map((each) => [each.name, each.default])), ...given };
+    if (this.all.values) this.all.cutoff ??= 0;
     const estimates = this.all.cutoff === 0; // no random games
     this.all.batch ??= estimates ? 1 : 25;
     this.all.final ??= estimates ? "visits" : "rate";
@@ -216,6 +247,10 @@ class Mcts {
       throw new Problem(`${spec}: nodes must be 1,000 to 200,000,000 (got ${grouped(nodes)})`);
     }
     const { bandits } = parts.facts;
+    const [first] = Object.keys(bandits);
+    if (network && ucb !== first) {
+      throw new Problem(`${spec}: with learned values ucb must be ${first} without a server (got ${quoted(ucb)})`);
+    }
     if (!(ucb in bandits)) {
       throw new Problem(`${spec}: ucb must be one of ${Object.keys(bandits).join(", ")} without a server `
         + `(got ${quoted(ucb)})`);
@@ -251,19 +286,21 @@ class Mcts {
     this.tree = null;
   }
 
-  #bind(rules) {
-    const { all, parts } = this;
-    this.tree ??= new Tree(parts, all.nodes);
+  #bind(position, rules) {
+    const { all, kernels, network, parts } = this;
+    this.tree ??= new Tree(kernels, all.nodes, parts.facts.tree_nodes);
+    this.never ??= kernels === parts.kernels ? parts.never : kernels.array("bool", 1);
     const options = { bandit: this.bandit, batch: all.batch, expand: all.expand ?? NEVER, rich: all.results === "rich",
-      shortcuts: all.shortcuts, solver: all.solver, unit: 1, stop: parts.never,
+      shortcuts: all.shortcuts, solver: all.solver, unit: 1, stop: this.never,
       cutoff: all.cutoff ?? NEVER, mix: all.mix };
-    this.tree.bind(rules, this.ucb, options);
+    this.tree.bind(rules, network ? { rules, ...network.valued } : rules, this.ucb, options, position.calls);
   }
 
   /** The move to play; `control.update(analysis)` is called as the search grows, if it is there. */
   async choose(position, control) {
-    const { all } = this, { rules } = position.ruled;
-    if (this.rules !== rules) this.#bind(rules);
+    const { all } = this, { ruled, game } = position;
+    const rules = this.network ? game.rulesIn(this.kernels, ruled) : ruled.rules;
+    if (this.rules !== rules) this.#bind(position, rules);
     const { tree } = this;
     if (!(all.reuse && this.rules === rules && tree.reroot(position.words))) tree.reset(position.words);
     this.rules = rules;
@@ -359,7 +396,15 @@ export async function makeAgent(parts, spec, game, options = {}) {
     throw new Problem(`depth, time and downgrade are of 2048; for ${game.name} say mcts:time=2`);
   }
   if (configured) throw new Problem(`${name} has no --depth, --time or --downgrade: leave them out`);
-  if (declared.grows_tree) return new Mcts(parts, game, name, declared.settings, spec || list.default, text);
+  if (declared.settings.length) {
+    const given = readSettings(declared.settings, spec || list.default, text);
+    const usual = name === "best" && parts.facts.networks[game.name] ? game.name : "";
+    const values = given.values || usual, needed = !declared.grows_tree || values;
+    const searches = needed ? await parts.ewn() : null, network = values ? await searches.network(values, game) : null;
+    const Search = declared.grows_tree ? Mcts : AlphaBeta;
+    return new Search(parts, name, declared.settings, spec || list.default, text, searches, network);
+  }
   if (text) throw new Problem(`${name} has no settings`);
+  if (name in (game.baselines ?? {})) return new Baseline(await parts.ewn(), name);
   return new RandomAgent(parts, name);
 }

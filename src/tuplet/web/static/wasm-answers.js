@@ -1,15 +1,18 @@
 // The answers of a server, without one: the calls of web/endpoints.py and the jobs of web/jobs.py, in a worker.
 import { Game2048 } from "./wasm-2048.js";
-import { Growth, makeAgent, now } from "./wasm-agents.js";
+import { Growth, IDLE, makeAgent } from "./wasm-agents.js";
+import { EwnSearches } from "./wasm-alphabeta.js";
 import { GameEwn } from "./wasm-ewn.js";
 import { readText, writeText } from "./wasm-records.js";
+import { review } from "./wasm-review.js";
 import { SearchSteps } from "./wasm-search-steps.js";
 import { LearningSteps } from "./wasm-steps.js";
-import { Problem, quoted } from "./wasm-text.js";
+import { Problem, now, quoted } from "./wasm-text.js";
 
 const FRAME = 0.016; // seconds of work until messages are read
 const MAX_TREE_DEPTH = 12;
 const MAX_STEPS = 500; // moves that wait for an acknowledgement
+const TABLE = 1 << 18; // entries of the tables of a long search
 const DEPTH = 3; // of a tree, where only a share is given
 
 /** What answers share: the modules and the kernels of "play", the facts of the build (web/site.py), games, networks. */
@@ -18,6 +21,7 @@ export class Parts {
   #games = new Map();
   #tables = new Map();
   #networks = new Map();
+  #ewn = null;
 
   static async open(modules) {
     const [kernels, facts] = await Promise.all([modules.kernels("play"), modules.facts()]);
@@ -28,7 +32,6 @@ export class Parts {
     Object.assign(this, { modules, kernels, facts });
     this.draw = kernels.bind("draw", {});
     this.stream = kernels.bind("stream", {});
-    this.fillArrival = kernels.bind("fill_arrival", {});
     this.targets = kernels.array("uint8", 16);
     this.motion = kernels.bind("motion", { targets: this.targets });
     this.never = kernels.array("bool", 1); // a search that is not stopped from outside
@@ -79,15 +82,23 @@ export class Parts {
     return this.#networks.get(name);
   }
 
+  /** The searches of EWN that are in a module of their own.
+   * @returns {Promise<EwnSearches>} */
+  ewn() {
+    this.#ewn ??= this.modules.kernels("ewn").then((kernels) => new EwnSearches(this, kernels));
+    this.#ewn.catch(() => { this.#ewn = null; });
+    return this.#ewn;
+  }
+
   async #open(name) {
-    const { kernels } = this, { step, ...facts } = this.facts.networks[name];
-    const levels = await this.modules.levels(name);
+    const { kernels } = this, facts = this.facts.networks[name];
     const leaves = kernels.value(`leaves ${name}`), work = kernels.value(`work ${name}`);
     const { tables } = leaves, indices = kernels.array("uint64", 8 * facts.tuples.length);
-    const weights = kernels.items(tables.weights);
-    for (let i = 0; i < weights.length; i++) weights[i] = levels[i] * step;
-    return { ...facts, leaves, work, indices,
-      search: kernels.bind("search_root", { leaf_values: leaves, work }),
+    await this.modules.fillWeights(name, facts, kernels, tables.weights);
+    const searches = (own) => ({ work: own, search: kernels.bind("search_root", { leaf_values: leaves, work: own }),
+      expect: kernels.bind("chance_value", { leaf_values: leaves, work: own }) });
+    return { ...facts, leaves, indices, ...searches(work),
+      another: () => searches(kernels.value(`work ${name}`, (size) => (size === work.nodes.shape[0] ? TABLE : size))),
       view: kernels.bind("view", {}), downgrade: kernels.bind("downgrade", {}),
       locate: kernels.bind("locate", { plan: tables.plan, marks: tables.marks, stride: tables.stride, out: indices,
         start: 0n }) };
@@ -133,7 +144,7 @@ export class Answers {
     const [name, query] = path.replace(/^.*\/api\//, "").split("?");
     const call = { games: this.games, agents: this.agents, runs: this.runs, position: this.position, play: this.play,
       analyze: this.analyze, explain: this.explain, "search-steps": this.searchSteps, read: this.read,
-      write: this.write, "learning-steps": this.learningSteps, homework: this.homework }[name];
+      write: this.write, "learning-steps": this.learningSteps, homework: this.homework, review: this.review }[name];
     if (!call) throw new Problem(`${name} needs tuplet serve: this page has no server`);
     return call.call(this, query ? Object.fromEntries(new URLSearchParams(query)) : body);
   }
@@ -215,11 +226,12 @@ export class Answers {
     const shown = tree ?? (share === null ? null : DEPTH);
     const complete = (analysis) => {
       const whole = { ...analysis };
-      if (Object.keys(made.settings).length) whole.settings = made.settings;
+      const settings = made.settingsAt?.(root) ?? made.settings;
+      if (Object.keys(settings).length) whole.settings = settings;
       if (shown !== null && analysis.best !== null) whole.tree = made.tree.view(root, shown, share ?? 0);
       return whole;
     };
-    const own = { stopped: () => control?.stopped() ?? false, pause: () => control?.pause(),
+    const own = { stopped: () => control?.stopped() ?? false, pause: () => (control ?? IDLE).pause(),
       update: control && ((analysis) => { if (control.ready()) control.update(complete(analysis)); }) };
     if (growth) made.growth = new Growth();
     made.open(played.players === 1 ? BigInt(seed) : parts.stream({ seed: BigInt(seed), number: 0n }));
@@ -228,7 +240,7 @@ export class Answers {
     if (made.watch) analysis = await (control ? made.watch(root, own) : made.analysis(root));
     else {
       if (!root.over) await made.choose(root, own);
-      analysis = made.analysis(root);
+      analysis = await made.analysis(root);
     }
     if (growth) analysis.growth = made.growth.json((move) => root.moveText(move));
     const whole = { ...complete(analysis), seconds: now() - began };
@@ -252,6 +264,10 @@ export class Answers {
       tuples: found.map(({ cells, value, weights }, t) => ({ cells: cellsOf(cells), value,
         placements: player.network.tuples[t].placements.map((placed, i) =>
           ({ cells: cellsOf(placed), weight: weights[i] })) })) };
+  }
+
+  review(asked) {
+    return review(this.parts, asked);
   }
 
   read({ text, game = null }) {
@@ -373,7 +389,8 @@ export class Jobs {
     this.#jobs.set(id, job);
     let last;
     try {
-      const run = { analyze: () => this.#analyze(job, message), play: () => this.#play(job, message) }[type];
+      const run = { analyze: () => this.#analyze(job, message), play: () => this.#play(job, message),
+        review: () => this.#review(job, message) }[type];
       if (!run) throw new Problem(`${type} needs tuplet serve: this page has no server`);
       last = await run();
     } catch (error) {
@@ -388,6 +405,12 @@ export class Jobs {
     const control = { stopped: () => job.stopped(), ready: () => job.ready(), pause: () => job.pause(),
       update: (analysis) => job.update({ analysis }) };
     return { analysis: await this.answers.analyze(message, control) };
+  }
+
+  async #review(job, message) {
+    const control = { stopped: () => job.stopped(), pause: () => job.pause(), rest: (seconds) => job.rest(seconds) };
+    const progress = (done, all) => { if (job.ready()) job.update({ done_moves: done, moves: all }); };
+    return { review: await review(this.parts, message, control, progress) };
   }
 
   /** Agents play for some sides, until the game is over or another side is to move. */
@@ -432,7 +455,7 @@ export class Jobs {
       const move = await agent.choose(before, control);
       if (job.stopped()) break; // this may not be its choice
       const more = {};
-      if (analyzes && (job.ready() || job.pace)) more.analysis = agent.analysis(before);
+      if (analyzes && (job.ready() || job.pace)) more.analysis = await agent.analysis(before);
       const after = before.play(move);
       [state, position, outcome] = applyChance(after, null, state);
       update([move, outcome, rewardOf(before, after), position.notation], { moved: [before, move], ...more });

@@ -24,26 +24,33 @@ export class GameEwn {
   rulesFor(die = []) {
     const key = die.join();
     if (!this.known.has(key)) {
-      const rules = this.kernels.value(this.value);
-      if (die.length) {
-        const { kernels } = this;
-        kernels.release(rules.cycle.at, rules.cycle.shape[0]);
-        kernels.release(rules.arrival.at, rules.arrival.shape[0]);
-        rules.cycle = kernels.array("uint8", 2 * die.length);
-        kernels.items(rules.cycle).set([...die, ...die]);
-        rules.arrival = kernels.array("uint8", 64 * die.length * MOST_CUBES * STRIDE);
-        Object.assign(rules, { period: BigInt(2 * die.length), turns: BigInt(die.length) });
-        this.parts.fillArrival({ arrival: rules.arrival, movable: rules.movable, cycle: rules.cycle,
-          turns: die.length, faces: this.cubes });
-      }
-      const moves = this.kernels.array("uint8", 128);
-      const calls = {};
+      const rules = this.#makeRules(this.kernels, die), moves = this.kernels.array("uint8", 128), calls = {};
       for (const name of ["legal", "apply", "ending", "side", "is_chance", "winner", "count_outcomes", "probability",
         "apply_outcome"]) calls[name] = this.kernels.bind(name, { game: rules, moves });
-      this.known.set(key, { rules, calls, moves, die });
+      this.known.set(key, { rules, calls, moves, die, copies: new Map() });
       if (this.known.size > KNOWN_RULES) this.known.delete(this.known.keys().next().value);
     }
     return this.known.get(key);
+  }
+
+  /** The same rules in the memory of another module. */
+  rulesIn(kernels, { die, copies }) {
+    if (!copies.has(kernels)) copies.set(kernels, this.#makeRules(kernels, die));
+    return copies.get(kernels);
+  }
+
+  #makeRules(kernels, die) {
+    const rules = kernels.value(this.value);
+    if (!die.length) return rules;
+    kernels.release(rules.cycle.at, rules.cycle.shape[0]);
+    kernels.release(rules.arrival.at, rules.arrival.shape[0]);
+    rules.cycle = kernels.array("uint8", 2 * die.length);
+    kernels.items(rules.cycle).set([...die, ...die]);
+    rules.arrival = kernels.array("uint8", 64 * die.length * MOST_CUBES * STRIDE);
+    Object.assign(rules, { period: BigInt(2 * die.length), turns: BigInt(die.length) });
+    kernels.bind("fill_arrival", { arrival: rules.arrival, movable: rules.movable, cycle: rules.cycle,
+      turns: die.length, faces: this.cubes })();
+    return rules;
   }
 
   square([row, column]) {

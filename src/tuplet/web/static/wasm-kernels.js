@@ -1,6 +1,7 @@
 // Kernels as WebAssembly (kernel/wasm.py): memory for their arrays, and calls by name. In workers and in Node.
 
-const KINDS = { uint8: Uint8Array, bool: Uint8Array, uint16: Uint16Array, int32: Int32Array, uint32: Uint32Array,
+const KINDS = { uint8: Uint8Array, bool: Uint8Array, int16: Int16Array, uint16: Uint16Array,
+  int32: Int32Array, uint32: Uint32Array,
   int64: BigInt64Array, uint64: BigUint64Array, float32: Float32Array, float64: Float64Array, record: Uint8Array };
 const PAGE = 65536;
 

@@ -51,21 +51,25 @@ function pythonJson(entries) {
   return `{${entries.map(text).join(", ")}}`;
 }
 
-/** Read a position or a game; the answer of /api/read. `hint` is the game where the text does not say. */
-export function readText(parts, text, hint) {
+/** Read a position or a game: {format, record, position}. `hint` is the game where the text does not say. */
+export function parseText(parts, text, hint = null) {
   if (text.length > MOST) {
     throw new Problem(`the text is too long: ${grouped(text.length)} letters, and at most ${grouped(MOST)} are read`);
   }
   text = text.replace(/^\ufeff/, "").trimStart();
   if (!text.trim()) throw new Problem("there is nothing to read: paste a position or a game");
   const [format, record] = gameOf(parts, text, hint);
-  if (record) {
-    const { start, steps } = stepsOf(record);
-    return { kind: "game", game: record.position.game.name, format, players: record.names, start, steps,
-      record: record.line, position: record.position.json() };
-  }
+  if (record) return { format, record, position: record.position };
   const [kind, position] = positionOf(parts, text.trim(), hint);
-  return { kind: "position", game: position.game.name, format: kind, position: position.json() };
+  return { format: kind, record: null, position };
+}
+
+/** The answer of /api/read. */
+export function readText(parts, text, hint) {
+  const { format, record, position } = parseText(parts, text, hint);
+  const read = { game: position.game.name, format, position: position.json() };
+  if (!record) return { kind: "position", ...read };
+  return { kind: "game", ...read, players: record.names, ...stepsOf(record), record: record.line };
 }
 
 const isEpisode = (text) => /^[^|\n]*@\d{1,18}\|/.test(text);

@@ -6,6 +6,9 @@ const LARGEST = 17; // the exponent of 131072
 /** What is wrong with a request; its message is what the server would answer. */
 export class Problem extends Error {}
 
+/** Seconds. */
+export const now = () => performance.now() / 1000;
+
 /** 1234567 -> "1,234,567" */
 export const grouped = (number) => number.toLocaleString("en-US", { maximumFractionDigits: 0 });
 

@@ -5,21 +5,23 @@ const USED = 0, SIMULATIONS = 1, FULL = 2; // counters
 const MOST_NODES = 400; // of a view
 
 export class Tree {
-  constructor({ kernels, facts }, nodes) {
+  /** A tree of so many nodes; the empty one beside the module has `listed`. */
+  constructor(kernels, nodes, listed) {
     this.kernels = kernels;
-    this.arrays = kernels.value("tree", (length) => (length === facts.tree_nodes ? nodes : length));
+    this.arrays = kernels.value("tree", (length) => (length === listed ? nodes : length));
   }
 
   close() {
     this.kernels.forget(this.arrays);
   }
 
-  /** Use the rules of a game, and a bandit with its options. */
-  bind(game, ucb, options) {
-    const { kernels, arrays: tree } = this, given = { game, tree, options };
-    const bound = (name) => kernels.bind(name, given);
-    this.calls = { reset: bound("reset"), reroot: bound("reroot"), search: bound(`search_${ucb}`),
-      choose: bound(`choose_${ucb}`), obvious: bound("obvious_move"), probability: bound("probability") };
+  /** Use the rules of a game, these with learned values or once more the rules, a bandit with its options, and the
+   * calls of a position. */
+  bind(game, valued, ucb, options, { probability }) {
+    const { kernels, arrays: tree } = this, bound = (name) => kernels.bind(name, { game, tree, options });
+    this.calls = { reset: bound("reset"), reroot: bound("reroot"), choose: bound(`choose_${ucb}`),
+      search: kernels.bind(`search_${ucb}`, { game: valued, tree, options }), obvious: bound("obvious_move"),
+      probability };
   }
 
   #items(name) {
