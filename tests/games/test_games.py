@@ -249,3 +249,10 @@ def test_equal_positions_of_2048_are_all_equal() -> None:
     assert none.legal_moves() == [*board.legal_moves()] == ["right", "down", "left"]
     with pytest.raises(ValueError, match="up changes nothing"):
         none.play("up")
+
+
+def test_no_tile_is_due_on_a_full_board_of_2048() -> None:
+    game, full = tuplet.game("2048:board=2x2"), "2,4/4,2 12"
+    with pytest.raises(tuplet.UserError, match=r"^no tile can appear on a full board: leave out the \?$"):
+        game.parse(f"{full} ?")
+    assert game.parse(full).over
