@@ -4,9 +4,10 @@ import { face } from "./ewn-die.js";
 import { tint } from "./ewn-tree.js";
 import { inParts } from "./ewn-words.js";
 
-const STEP = 116, ROW = 27, MARGIN = 26, LEFT = 46, LABEL = 104; // pixels
+// Pixels: between levels and rows, around the tree, and the least and the largest radius.
+const FULL = { step: 116, row: 27, margin: 26, left: 46, label: 104, radius: [4, 15] };
+const SMALL = { step: 44, row: 9, margin: 12, left: 12, label: 8, radius: [2, 9] };
 const LEAVES = 32; // that are drawn
-const SMALL = 4, LARGE = 15; // radius
 
 /** The nodes of a tree at a phase (0 select, 1 expand, 2 simulate, 3 back up) of a step, by number. */
 export function grow(answer, at, phase) {
@@ -62,8 +63,11 @@ function opened(below, path) {
 /**
  * Draw a tree. `path` are the nodes of the simulation, `fresh` those it has added, `played` those it has simulated,
  * `changed` those whose numbers have changed, `side` moves at the root; `onNode(node)` is called for one of the path.
+ * Without `onNode` the tree is small, and has no numbers.
  */
-export function drawTree(host, nodes, { path, fresh, played, changed, side, current, onNode }) {
+export function drawTree(host, nodes, { path, fresh = new Set(), played = new Set(), changed = new Set(), side,
+  current = null, onNode = null }) {
+  const { step, row, margin, left, label: room, radius: [least, largest] } = onNode ? FULL : SMALL;
   const below = childrenOf(nodes), open = opened(below, path);
   const most = Math.max(nodes.get(0).visits, 1), places = new Map();
   let rows = 0, deepest = 0;
@@ -71,16 +75,16 @@ export function drawTree(host, nodes, { path, fresh, played, changed, side, curr
     deepest = Math.max(deepest, level);
     const own = open.has(node.node) ? below.get(node.node) : [];
     const ys = own.map((child) => place(child, level + 1));
-    const y = ys.length ? (ys[0] + ys.at(-1)) / 2 : rows++ * ROW;
-    places.set(node.node, { x: LEFT + level * STEP, y: y + MARGIN, level, leaf: !ys.length });
+    const y = ys.length ? (ys[0] + ys.at(-1)) / 2 : rows++ * row;
+    places.set(node.node, { x: left + level * step, y: y + margin, level, leaf: !ys.length });
     return y;
   };
   place(nodes.get(0), 0);
-  const wide = LEFT + deepest * STEP + LABEL, tall = (rows - 1) * ROW + 2 * MARGIN;
+  const wide = left + deepest * step + room, tall = (rows - 1) * row + 2 * margin;
   const edges = draw("g", {}), ways = draw("g", { class: "way" }), marks = draw("g", {});
   for (const [number, { x, y, level, leaf }] of places) {
     const node = nodes.get(number), inPath = path.includes(number);
-    const r = SMALL + (LARGE - SMALL) * Math.sqrt(node.visits / most);
+    const r = least + (largest - least) * Math.sqrt(node.visits / most);
     if (node.parent !== null) {
       const from = places.get(node.parent), middle = (from.x + x) / 2;
       const d = `M${from.x} ${from.y}C${middle} ${from.y} ${middle} ${y} ${x} ${y}`;
@@ -94,25 +98,33 @@ export function drawTree(host, nodes, { path, fresh, played, changed, side, curr
       changed.has(number) && "changed", number === current && "current"].filter(Boolean).join(" ");
     const mark = draw("g", { class: name, "data-node": number, "data-visits": node.visits,
       vars: { "--tint": tint(node.value, side) } }, draw("title", { text: words }));
-    if (inPath) {
+    if (inPath && onNode) {
       const go = () => onNode(number);
       for (const [key, value] of Object.entries({ role: "button", tabindex: 0, "aria-label": words,
         "aria-pressed": number === current })) mark.setAttribute(key, value);
       mark.addEventListener("click", go);
-      mark.addEventListener("keydown", (event) => { if (event.key === "Enter") go(); });
+      mark.addEventListener("keydown", (event) => {
+        if (event.key !== "Enter" && event.key !== " ") return;
+        event.preventDefault();
+        go();
+      });
     }
     if (node.side === "chance") {
-      const die = face(null, null), size = 2 * Math.max(r, 8);
+      const die = face(null, null), size = 2 * Math.max(r, largest / 2);
       for (const [key, value] of Object.entries({ x: x - size / 2, y: y - size / 2, width: size, height: size })) {
         die.setAttribute(key, value);
       }
       mark.append(die);
     } else mark.append(draw("circle", { cx: x, cy: y, r }));
     if (played.has(number)) mark.append(draw("circle", { class: "played", cx: x, cy: y, r: r + 4 }));
-    mark.append(leaf ? draw("text", { x: x + Math.max(r, 8) + 6, y: y + 4, text })
-      : draw("text", { x: level ? x : 6, y: y - Math.max(r, 8) - 4, "text-anchor": level ? "middle" : "start", text }));
+    const high = y - Math.max(r, 8) - 4;
+    if (onNode) {
+      mark.append(leaf ? draw("text", { x: x + Math.max(r, 8) + 6, y: y + 4, text })
+        : draw("text", { x: level ? x : 6, y: high, "text-anchor": level ? "middle" : "start", text }));
+    }
     marks.append(mark);
   }
-  host.replaceChildren(draw("svg", { class: "search-tree", viewBox: `0 0 ${wide} ${tall}`,
+  host.replaceChildren(draw("svg", { class: onNode ? "search-tree" : "search-tree small-tree",
+    "aria-hidden": onNode ? null : "true", viewBox: `0 0 ${wide} ${tall}`,
     vars: { "--wide": `${wide}px` } }, edges, ways, marks));
 }

@@ -15,6 +15,7 @@ const DEFAULTS = { game: "ewn", position: "", ucb: "tuned", c: "", expand: "4", 
   at: "0", phase: "0", node: "" };
 const LIMITS = { expand: [1, 10_000], batch: [1, 100], steps: [2, 400] };
 const TEMPO = 0.35; // seconds of a move
+const MOST_ANSWERS = 12, MOST_POSITIONS = 2000; // that are kept
 
 let shown = { ...DEFAULTS }; // texts, as in the address
 /** @type {any} */
@@ -48,14 +49,19 @@ const request = (ucb) => ({ game: shown.game, position: shown.position, ucb, exp
   batch: Number(shown.batch), last: Number(shown.steps), seed: Number(shown.seed),
   ...(shown.c !== "" && Number(shown.c) >= 0 && ucb === shown.ucb ? { c: Number(shown.c) } : {}) });
 
-function ask(body) {
-  const key = JSON.stringify(body);
-  if (!answers.has(key)) {
-    answers.set(key, post("/api/search-steps", body));
-    answers.get(key).catch(() => answers.delete(key));
+/** What a map has of a key, or what `promise` makes; the oldest is forgotten. */
+function kept(map, key, most, promise) {
+  if (!map.has(key)) {
+    map.set(key, promise());
+    map.get(key).catch(() => map.delete(key));
+    if (map.size > most) map.delete(map.keys().next().value);
   }
-  return answers.get(key);
+  return map.get(key);
 }
+
+const ask = (body) => kept(answers, JSON.stringify(body), MOST_ANSWERS, () => post("/api/search-steps", body));
+const positionOf = (notation) => kept(positions, notation, MOST_POSITIONS, () =>
+  post("/api/position", { game: shown.game, position: notation }).then(({ position }) => position));
 
 /** Search as the settings say, and show it; with `entry`, the back button leads to what was shown before. */
 async function load(entry = false) {
@@ -77,14 +83,6 @@ async function load(entry = false) {
   render();
   view.changed(entry);
 }
-
-const positionOf = (notation) => {
-  if (!positions.has(notation)) {
-    positions.set(notation, post("/api/position", { game: shown.game, position: notation })
-      .then(({ position }) => position));
-  }
-  return positions.get(notation);
-};
 
 // Controls
 
@@ -272,6 +270,7 @@ async function drawBoard(step, nodes, path) {
       return;
     }
     const from = nodes.get(played.node), title = `A random game from ${label(from, nodes)}`;
+    played.steps.forEach((each) => positionOf(each.position)); // all at once
     let side = (await positionOf(from.position)).turn;
     for (const [i, each] of played.steps.entries()) {
       const last = i === played.steps.length - 1, result = played.results[0];
@@ -298,6 +297,9 @@ function drawCompare() {
     host.replaceChildren(...all.map((each, i) => {
       const last = Math.min(at(), each.steps.length - 1), nodes = grow(each, last, last < at() ? 3 : phase());
       const ucb = Object.keys(BANDITS)[i], below = childrenOf(nodes).get(0) ?? [], { visits } = nodes.get(0);
+      const tree = make("div");
+      drawTree(tree, nodes, { path: isWaiting() ? [] : each.steps[last].path.filter((node) => nodes.has(node)),
+        side: each.side });
       return make("div", { class: `stack close ${ucb === shown.ucb ? "own" : ""}`, "data-bandit": ucb },
         make("h3", {}, `${BANDITS[ucb]}, ${counted(nodes.size, "node")}`), below.map((child) =>
           make("div", { class: "search-bar", "data-move": child.move, "data-visits": child.visits },
@@ -305,7 +307,7 @@ function drawCompare() {
             make("div", { class: "bar", vars: { "--share": visits ? child.visits / visits : 0 } }, make("i")),
             make("span", { class: "small number" }, `${count(child.visits)}`),
             make("span", { class: "small muted number" }, child.value === null ? "–" : percent(child.value, 0)))),
-        below.length ? null : make("p", { class: "small muted" }, "The root has no children yet."));
+        below.length ? null : make("p", { class: "small muted" }, "The root has no children yet."), tree);
     }));
     host.dataset.at = now;
   }).catch(fail);
