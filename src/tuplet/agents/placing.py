@@ -66,6 +66,13 @@ def arranged(start: EwnPosition, orders: dict[str, str], state: np.uint64) -> Ew
     return game.setup(red=given["red"], blue=given["blue"], die=start.known_die)
 
 
+def is_unmoved(position: EwnPosition) -> bool:
+    """Whether all cubes are on their starting squares."""
+    game, cubes = position.game, position.cubes
+    home = {("red", square) for square in game.red} | {("blue", square) for square in game.blue}
+    return {(side, square) for (side, _), square in cubes.items()} == home
+
+
 def arrangement(start: EwnPosition, side: str) -> str:
     """The cubes' numbers of a side, in the order of its starting squares."""
     numbers = {square: number for (own, number), square in start.cubes.items() if own == side}

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from tuplet.agents.agent import Agent, Named, agent_from
+from tuplet.agents.placing import RECOMMENDED, arranged, arrangement, is_recommended, is_unmoved
 from tuplet.agents.specs import label_of
 from tuplet.errors import UserError
 from tuplet.games import agent_hooks
@@ -38,7 +39,8 @@ def play_game(
     An agent is an object, a class, or a name. `rolls` is the random stream of chance, `streams` are those of the
     agents. An agent that raises an exception, chooses an illegal move, or takes longer than `time_limit` seconds
     for a move loses by forfeit. If `stop` is set, the game is returned unfinished: agents with a `stop` attribute
-    see it while they think, and their last choice does not count.
+    see it while they think, and their last choice does not count. Where an agent places its own cubes (`place`), one
+    that does not has them placed as recommended.
     """
     if len(start.sides) != 2:
         raise UserError(f"{start.game.name} has one player: use play_episode")
@@ -50,6 +52,12 @@ def play_game(
     side: str
     try:
         with agent_hooks.listening(stop, *made):
+            if start.game.family == "ewn" and any(agent_hooks.has(agent, "place") for agent in made):
+                orders = {}
+                for side in start.sides:
+                    orders[side] = _place(agents[side], start, side)
+                start = _arranged(start, orders, streams[0])
+                record = Record(record.names, start)
             for side, state in zip(start.sides, streams, strict=True):
                 _ask(agent_hooks.begin, agents[side], start, side, state)
             while not record.over and not agent_hooks.is_stopped(stop):
@@ -71,6 +79,24 @@ def play_game(
             with suppress(Forfeit):
                 _ask(agent.close)
     return record
+
+
+def _place(agent: Any, start: Any, side: str) -> str:
+    """How an agent arranges its cubes, "" if it does not; what is no arrangement loses the game."""
+    order = _ask(agent.place, start, side) if agent_hooks.has(agent, "place") and is_unmoved(start) else ""
+    numbers = sorted(arrangement(start, side)) if order else []
+    if order and (not isinstance(order, str) or sorted(order) != numbers):
+        raise Forfeit("illegal", f"it placed its cubes as {order!r}")
+    return str(order)
+
+
+def _arranged(start: Any, orders: dict[str, str], state: np.uint64) -> Any:
+    """The start with these arrangements; if one side has placed its cubes, the other's are recommended ones."""
+    if not any(orders.values()):
+        return start
+    if is_recommended(start.game):
+        orders = {side: order or RECOMMENDED for side, order in orders.items()}
+    return arranged(start, {side: order for side, order in orders.items() if order}, state)
 
 
 def _move(agent: Agent, record: Record, time_limit: float | None, stop: Stop | None) -> None:

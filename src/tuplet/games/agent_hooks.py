@@ -3,6 +3,7 @@
 choose(position)           a legal move, as text
 open(start, side, state)   a game begins at `start`; the agent plays `side` ("red"), and has a random
                            stream for this game: an agent that draws only from it repeats its games
+place(start, side)         EWN: how it arranges its cubes in the game that will begin ("156243"; "": it does not)
 analyze(position)          an `Analysis` of a position
 end(last)                  the game ended with the position `last`, and not by a forfeit
 close()                    the agent is not needed any more

@@ -11,6 +11,7 @@ import pytest
 
 import tuplet
 from tuplet import Forfeit, UserError
+from tuplet.agents.placing import arrangement
 from tuplet.agents.protocol.ntu import NtuAgent, read_get, write_get, write_move
 from tuplet.agents.protocol.subprocess_agent import ProgramCommand
 from tuplet.cli import run
@@ -127,6 +128,40 @@ def test_another_program_plays_whole_matches(tmp_path: Path) -> None:
     assert {each.kind for each in result.results} <= {"corner", "elimination"}
 
 
+def test_a_program_places_its_own_cubes_and_its_opponent_as_recommended(tmp_path: Path) -> None:
+    """In both games of a pair; the games saved are those that were played."""
+    text = PROGRAM.replace('"A1 B1 C1 A2 B2 A3"', '"B1 A1 C1 A2 B2 A3"')
+    agent = program(tmp_path, text).replace("protocol=ntu", "protocol=ntu,places=yes")
+    first, second = tuplet.match(agent, "easy", "ewn", games=2, progress=False, out=tmp_path / "m.jsonl").results
+    records = [tuplet.Record.parse(line) for line in (tmp_path / "m.jsonl").read_text().splitlines()[1:3]]
+    assert {each.kind for each in (first, second)} <= {"corner", "elimination"}
+    plan = json.loads((PLAYERS / "ewn-placement.json").read_bytes())
+    for record, own, other in zip(records, ("red", "blue"), ("blue", "red"), strict=True):
+        assert arrangement(record.start, own) == {"red": "213456", "blue": "654321"}[own]
+        cubes = arrangement(record.start, other)
+        assert {each["cubes"] for each in plan[other]} & {cubes, "".join(str(7 - int(n)) for n in cubes)}
+
+
+def test_an_arrangement_of_an_agent_that_is_none_forfeits() -> None:
+    class Places:
+        def __init__(self, cubes: object) -> None:
+            self.cubes = cubes
+
+        def place(self, start, side):
+            return self.cubes
+
+        def choose(self, position):
+            return position.legal_moves()[0]
+
+    start = tuplet.game("ewn").start(1)
+    for cubes in ("123", "112345", 123456, ["1"]):
+        record = tuplet.play_game("easy", Places(cubes), start)
+        assert (record.winner, record.termination) == ("red", "illegal") and "it placed its cubes as" in record.reason
+    played = tuplet.play_game(Places("654321"), Places(""), start)
+    assert arrangement(played.start, "red") == "654321" and played.winner
+    assert tuplet.play_game(Places(""), Places(""), start).start == start
+
+
 @pytest.mark.parametrize(
     ("change", "kind", "reason"),
     [
@@ -158,7 +193,8 @@ def test_what_breaks_the_protocol_forfeits(tmp_path: Path, change: tuple[str, st
 def test_each_protocol_has_its_game(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(UserError, match="protocol=ntu is for ewn only"):
         tuplet.make_agent(f"exec[protocol=ntu]:{sys.executable}", "ewn-6x7")
-    with pytest.raises(UserError, match="protocols are course and ntu"):
-        ProgramCommand.parse("exec[protocol=gtp]:true")
+    for settings in ("protocol=gtp", "places=yes", "protocol=ntu,places=maybe"):
+        with pytest.raises(UserError, match="protocols are course and ntu"):
+            ProgramCommand.parse(f"exec[{settings}]:true")
     assert run(["agent", "easy", "--protocol", "ntu", "--game", "ewn-6x7"]) == 2
     assert "--protocol ntu is for ewn" in capsys.readouterr().err

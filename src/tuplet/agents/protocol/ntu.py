@@ -91,7 +91,8 @@ def write_move(position: EwnPosition, move: str) -> str:
 class NtuAgent:
     """A program that speaks this protocol, as an agent.
 
-    Our arena places the cubes, so the placement that a program answers to `ini` is checked and not used.
+    Our arena places the cubes, so the placement that a program answers to `ini` is checked and not used, unless it
+    was started with `places=yes`.
     """
 
     def __init__(self, command: str | ProgramCommand, game: str = GAME) -> None:
@@ -101,9 +102,23 @@ class NtuAgent:
         self.name = self.running.name
         self._program: Program | None = None
         self._forfeit: Forfeit | None = None  # raised when a move is asked for
+        self._has_placed = False  # its cubes of the next game
+
+    def place(self, start: EwnPosition, side: Side) -> str:
+        """The program's arrangement of its cubes; "" if it places none, or forfeits."""
+        if not self.running.places:
+            return ""
+        self._has_placed = True
+        return self._begin(start, side)
 
     def open(self, start: EwnPosition, side: Side, state: np.uint64) -> None:  # noqa: ARG002
         """Begin a game, starting the program if it does not run."""
+        if not self._has_placed:
+            self._begin(start, side)
+        self._has_placed = False
+
+    def _begin(self, start: EwnPosition, side: Side) -> str:
+        """Ask for the program's arrangement: the numbers on its starting squares, or "" if it forfeits."""
         self._forfeit = None
         try:
             if self._program is None or not self._program.is_idle():
@@ -117,11 +132,13 @@ class NtuAgent:
                 for request in ("name", "version", f"time_setting {how.limit:g}", "board_setting 5 6"):
                     self._ask(request)
             answer = self._ask(f"ini {_LETTERS[side]}").split()
-            squares = start.game.red if side == "red" else start.game.blue
-            if sorted(answer) != sorted(square_name(*square) for square in squares):
+            squares = [square_name(*square) for square in (start.game.red if side == "red" else start.game.blue)]
+            if sorted(answer) != sorted(squares):
                 raise Forfeit("illegal", f"it placed its cubes on {' '.join(answer)[:40]!r}")
         except Forfeit as forfeit:
             self._lose(forfeit)
+            return ""
+        return "".join(str(1 + answer.index(square)) for square in squares)
 
     def choose(self, position: EwnPosition) -> str:
         """The program's move; Forfeit if there is none."""

@@ -5,6 +5,7 @@
     exec[time=1]:./my_agent                one second per move instead of two
     exec[time=1,memory=500MB]:./my_agent   and a memory limit for all its processes
     exec[protocol=ntu]:./my_agent          the protocol of another tournament, for `ewn`: see `ntu`
+    exec[protocol=ntu,places=yes]:...      and it places its own cubes
 
 A program that is late, exits, uses too much memory, or answers anything but a legal move forfeits the
 game: it is killed, with all it has started, and the next game starts it again. Otherwise it plays
@@ -53,7 +54,7 @@ SCRIPTS = ("run.py", "agent.py", "main.py")
 PROTOCOLS = ("course", "ntu")
 _FORM = (
     "a program is exec:COMMAND, or exec[time=1.5,memory=1GB,protocol=ntu]:COMMAND with any of these settings; "
-    "protocols are course and ntu"
+    "protocols are course and ntu, and ntu also has places=yes or no"
 )
 
 
@@ -70,6 +71,7 @@ class ProgramCommand:
     limit: float = LIMIT
     memory: int | None = None
     protocol: str = "course"  # one of PROTOCOLS
+    places: bool = False  # whether it places its own cubes
 
     def __post_init__(self) -> None:
         if not 0 < self.limit <= 86400:
@@ -81,12 +83,13 @@ class ProgramCommand:
         parts = re.fullmatch(r"exec(?:\[([^\]]*)\])?:(.*)", spec, re.DOTALL)
         limits = split_settings(parts[1] or "", spec) if parts else {}
         good = re.fullmatch(r"\d+\.?\d*|\.\d+", limits.get("time", "1"))
-        protocol = limits.get("protocol", "course")
-        if parts is None or not good or set(limits) - {"time", "memory", "protocol"} or protocol not in PROTOCOLS:
+        protocol, places = limits.get("protocol", "course"), limits.get("places", "no")
+        known = {"time", "memory", "protocol", *(["places"] if protocol == "ntu" else [])}
+        if parts is None or not good or set(limits) - known or protocol not in PROTOCOLS or places not in ("yes", "no"):
             raise UserError(f"{spec!r}: {_FORM}")
         memory = parse_memory(limits["memory"]) if "memory" in limits else None
         limit = float(limits.get("time", LIMIT))
-        return cls(spec, _command(spec, parts[2]), limit=limit, memory=memory, protocol=protocol)
+        return cls(spec, _command(spec, parts[2]), None, limit, memory, protocol, places == "yes")
 
     def check(self) -> None:
         """UserError if the program does not exist: it may have been named on another machine."""
