@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 import os
 import random
 import re
 import shlex
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -19,10 +22,11 @@ from typing import Any
 
 import pytest
 
-from browsing import Server, serving
-from tuplet import game as game_of, make_agent, train
+from browsing import Looking, Server, serving
+from tuplet import Network, game as game_of, make_agent, train
 from tuplet.learn.run import locked
 from tuplet.system.process_lock import lock_state
+from tuplet.web.runs import Runs
 
 
 @pytest.fixture
@@ -112,6 +116,21 @@ def test_the_state_of_a_run_is_found_from_its_folder_alone(watched: Server, runs
     assert state() == ("failed", "the weights diverged")
 
 
+def test_all_who_look_get_one_answer_until_there_is_something_new(runs: Path) -> None:
+    """It is encoded once, and after that looking costs next to nothing."""
+    found = Runs(runs).find("done")
+    first = found.read(400)
+    assert first is found.read(400) and first.body is found.read(400).body
+    assert json.loads(gzip.decompress(first.compressed)) == json.loads(first.body) == first
+    assert found.read(2) is not first
+    line = (runs / "done" / "metrics.jsonl").read_text().splitlines()[-1].replace('"games": 3000', '"games": 4000')
+    with (runs / "done" / "metrics.jsonl").open("a") as file:
+        file.write(line + "\n")
+    assert found.read(400)["curve"]["games"] == [1000, 2000, 3000, 4000]
+    with locked(runs / "done"):
+        assert found.read(400)["run"]["state"] == "running"
+
+
 @pytest.mark.parametrize("name", ["", ".", "..", "../outside", "done/../../outside", "/etc", "link", "no", "x\0"])
 def test_no_name_leads_outside_of_the_folder_of_runs(name: str, watched: Server, runs: Path, trained_run: Path) -> None:
     shutil.copytree(trained_run, runs.parent / "outside")
@@ -141,6 +160,52 @@ def test_a_run_grows_and_outlives_its_server(tmp_path: Path) -> None:
         answer = ask(second, "/api/run", name="long")
         assert answer["run"]["state"] == "running" and answer["curve"]["games"][0] == 1000
         assert ask(second, "/api/run/stop", name="long")["run"]["state"] == "stopped"
+    assert processes(tmp_path) == []
+
+
+@pytest.mark.slow
+def test_the_curve_on_the_page_survives_a_restart_of_the_server_and_a_reload(chromium: Any, tmp_path: Path) -> None:
+    """Then the page stops and resumes the run, which learns what an uninterrupted one does."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+
+    def serve() -> subprocess.Popen[str]:
+        words = ["serve", "--train", "--runs", str(tmp_path / "runs"), "--port", str(port), "--no-open"]
+        process = subprocess.Popen([sys.executable, "-m", "tuplet", *words], stdout=subprocess.PIPE, text=True)
+        assert process.stdout is not None and process.stdout.readline().startswith("The page: ")
+        return process
+
+    process, server = serve(), Server(f"http://127.0.0.1:{port}")
+    try:
+        ask(server, "/api/run/start", settings={"net": "5x4", "games": 10**9, "seed": 4}, name="long")
+        looking = Looking(chromium, server)
+        page = looking.open("/learn?runs=long")
+        page.wait_for_selector(".curves path.line")
+        process.send_signal(signal.SIGINT)
+        process.wait(60)
+        before = page.get_attribute(".curves path.line", "d")
+        process = serve()
+        grown = "was => document.querySelector('.curves path.line').getAttribute('d') !== was"
+        page.wait_for_function(grown, arg=before)
+        looking.errors.clear()  # there was no server for a while
+        page.reload()
+        page.wait_for_selector(".curves path.line")
+        for _ in range(2):
+            page.click("#start:has-text('Stop')")
+            page.wait_for_selector(".learn-card[data-state=stopped]")
+            games = games_of(server, "long")
+            page.click("#start:has-text('Resume')")
+            until(lambda: games_of(server, "long") > games)  # noqa: B023
+        page.click("#start:has-text('Stop')")
+        page.wait_for_selector(".learn-card[data-state=stopped]")
+        looking.close()
+        whole = train("5x4", games=games_of(server, "long"), seed=4, progress=False)
+        assert (Network.load(tmp_path / "runs" / "long").weights == whole.network.weights).all()
+    finally:
+        server.ask("/api/run/stop", {"name": "long"})
+        process.send_signal(signal.SIGINT)
+        process.communicate()
     assert processes(tmp_path) == []
 
 
