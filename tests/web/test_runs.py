@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import heapq
 import json
 import os
 import random
@@ -26,7 +27,7 @@ from browsing import Looking, Server, serving
 from tuplet import Network, game as game_of, make_agent, train
 from tuplet.learn.run import locked
 from tuplet.system.process_lock import lock_state
-from tuplet.web.runs import Runs
+from tuplet.web.runs import Pace, Runs
 
 
 @pytest.fixture
@@ -129,6 +130,23 @@ def test_all_who_look_get_one_answer_until_there_is_something_new(runs: Path) ->
     assert found.read(400)["curve"]["games"] == [1000, 2000, 3000, 4000]
     with locked(runs / "done"):
         assert found.read(400)["run"]["state"] == "running"
+
+
+@pytest.mark.parametrize(("viewers", "poll"), [(1, 1), (10, 1), (50, 5), (1000, 20)])
+def test_many_viewers_are_told_to_look_less_often(viewers: int, poll: int) -> None:
+    """And look as often as before when the others have left."""
+    pace = Pace()
+    due = [(viewer / viewers, viewer) for viewer in range(viewers)]
+    heapq.heapify(due)
+    told = 1
+    while due[0][0] < 120:
+        now, viewer = heapq.heappop(due)
+        told = pace.look(now)
+        heapq.heappush(due, (now + told, viewer))
+    assert told == poll
+    for now in range(121, 200):
+        told = pace.look(now)
+    assert told == 1
 
 
 @pytest.mark.parametrize("name", ["", ".", "..", "../outside", "done/../../outside", "/etc", "link", "no", "x\0"])

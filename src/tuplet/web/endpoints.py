@@ -65,14 +65,15 @@ def runs(context: ServerContext) -> Annotated[Json, responses.Runs]:
 
 @example(name="first")
 def run(context: ServerContext, *, name: str, points: int = 400) -> Annotated[Json, responses.RunAndCurve]:
-    """Describe a training run, which may be going on: its settings, the command that repeats it, and its curve.
+    """Describe a training run, which may be going on: its settings, the command that repeats it, its curve, and after
+    how many seconds to look again.
 
     name: the run's name.
     points: the most points of the curve; neighbouring blocks of games are joined.
     """
     if not 1 <= points <= limits.MAX_POINTS:
         raise UserError(f"points must be 1 to {limits.MAX_POINTS} (got {points})")
-    return context.training.find(name).read(points)
+    return context.training.read(name, points)
 
 
 @example(settings={"net": "5x4", "games": 20000}, name="first")

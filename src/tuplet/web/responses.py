@@ -126,9 +126,10 @@ class Curve(TypedDict):
 
 
 class RunAndCurve(TypedDict):
-    """A run, its curve, and its evaluations by fresh games."""
+    """A run, its curve, and its evaluations by fresh games. `poll` is the seconds until the next look."""
 
     run: Run
+    poll: int
     curve: Curve
     evaluations: list[dict[str, Any]]
 

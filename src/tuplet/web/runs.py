@@ -14,7 +14,7 @@ import shutil
 import threading
 import time
 import uuid
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Collection, Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import asdict, fields, replace
@@ -57,6 +57,25 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 KILLED = "the process ended without a word (killed, or out of memory): resume continues from the last checkpoint"
 
 
+class Pace:
+    """How often clients should look at runs: the more there are, the less often, so that looking stays cheap."""
+
+    def __init__(self) -> None:
+        self._looks: deque[float] = deque()  # times of the last seconds
+        self._poll, self._changed = 1, 0.0
+
+    def look(self, now: float) -> int:
+        """Somebody looks at this time, in seconds; returns the seconds until the next look."""
+        self._looks.append(now)
+        while self._looks[0] < now - limits.LOOKS_WINDOW:
+            self._looks.popleft()
+        if now - self._changed > limits.LOOKS_WINDOW + self._poll:  # all these look at the same pace
+            viewers = self._poll * len(self._looks) / limits.LOOKS_WINDOW
+            self._poll = min(max(round(viewers / limits.MAX_LOOKS), 1), limits.MAX_POLL)
+            self._changed = now
+        return self._poll
+
+
 class RunFolder:
     """A run's folder, and what was read from it."""
 
@@ -67,14 +86,14 @@ class RunFolder:
         self._settings: tuple[tuple[int, int, int], Method, RunOptions, Json] | None = None
         self._answers: dict[int, Answer] = {}  # by the number of points
 
-    def read(self, points: int) -> Answer:
+    def read(self, points: int, poll: int = 1) -> Answer:
         """The run and its curve; the same answer for all who look, until there is something new."""
         with self.lock:
             self._update()
-            run, last = self._describe(), self._answers.get(points)
-            if last is None or last["run"] != run:
+            known, last = {"run": self._describe(), "poll": poll}, self._answers.get(points)
+            if last is None or any(last[name] != known[name] for name in known):
                 evaluations = thinned(self.curve.evaluations, points)
-                last = Answer({"run": run, "curve": self.curve.curve(points), "evaluations": evaluations})
+                last = Answer({**known, "curve": self.curve.curve(points), "evaluations": evaluations})
                 self._answers[points] = last
                 while len(self._answers) > limits.KEPT_ANSWERS:
                     self._answers.pop(next(iter(self._answers)))
@@ -191,7 +210,7 @@ class Runs:
     def __init__(self, folder: Path, train: bool = False) -> None:
         self.folder, self.train = folder, train
         self._folders: OrderedDict[str, RunFolder] = OrderedDict()
-        self._lock = threading.Lock()
+        self._lock, self._pace = threading.Lock(), Pace()
         self._starting = threading.Lock()  # one after the other, such that they count each other
 
     def find(self, name: str) -> RunFolder:
@@ -213,6 +232,13 @@ class Runs:
         if not plain or (folder / name).resolve().parent != folder:
             raise UserError(f"name must be the name of a run in the server's folder (got {name[:40]!r})")
         return folder / name
+
+    def read(self, name: str, points: int) -> Answer:
+        """A run and its curve."""
+        run = self.find(name)
+        with self._lock:
+            poll = self._pace.look(time.monotonic())
+        return run.read(points, poll)
 
     def rows(self) -> list[Json]:
         """A list of the runs, the newest first; folders that hold none are left out."""

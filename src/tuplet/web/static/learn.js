@@ -289,7 +289,7 @@ let timer = null;
 async function again() {
   clearTimeout(timer);
   if (!document.hidden) await look();
-  timer = setTimeout(again, EVERY);
+  timer = setTimeout(again, EVERY * Math.max(1, ...learners.map(({ data }) => data?.poll ?? 1)));
 }
 document.addEventListener("visibilitychange", () => { if (!document.hidden) again(); });
 
