@@ -96,7 +96,9 @@ class GameSession:
 
     def place(self) -> str:
         """Begin the same game with both sides' cubes placed as recommended; returns a message."""
-        if not self.can_place():
+        if not is_recommended(self.game):
+            return f"no arrangement is recommended for {self.game.name}"
+        if self.record.moves:
             return "cubes can be placed before the first move only"
         self.placement = RECOMMENDED
         self.number -= 1
