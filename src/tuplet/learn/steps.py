@@ -159,9 +159,9 @@ class LearningSteps(Displayable):
         for number, move in enumerate(MOVES):
             board, value = self._board(*record.after[slot, number]), float(record.values[slot, number])
             legal = not np.isnan(value)
-            after: Position2048 = game.position(board, tile_due=True)
             outcomes = []
             if legal and self.network.target == "state":
+                after: Position2048 = game.position(board, tile_due=True)
                 for outcome, probability in after.chance_outcomes().items():
                     tile, cell = outcome.split("@")
                     row, column = divmod(int(cell), board.columns)
