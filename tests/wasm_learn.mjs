@@ -8,7 +8,10 @@ import { Learner } from "../src/tuplet/web/static/wasm-learner.js";
 import { Modules } from "../src/tuplet/web/static/wasm-modules.js";
 
 const [site, asked] = process.argv.slice(2);
-const read = async (name) => gunzipSync(readFileSync(`${site}/static/kernels/${name}.gz`));
+const read = async (name) => {
+  const bytes = readFileSync(`${site}/static/kernels/${name}`);
+  return name.endsWith(".gz") ? gunzipSync(bytes) : bytes;
+};
 const answers = [];
 for (const { settings, games, changes = [] } of JSON.parse(asked)) {
   const modules = new Modules(read, "simd"), { learning } = await modules.facts();
