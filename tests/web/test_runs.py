@@ -260,6 +260,7 @@ def test_a_run_of_a_terminal_is_watched_and_stopped_like_any_other(trainer: Serv
         process.communicate()
     assert ask(trainer, "/api/run/delete", name="mine", confirm="mine") == {"deleted": "mine"}
     assert [*(tmp_path / "runs").iterdir()] == []
+    assert trainer.ask("/api/run/delete", {"name": "mine", "confirm": "mine"})[0] == 400
 
 
 @pytest.mark.slow
@@ -399,11 +400,12 @@ def test_haste_leaves_no_process_and_no_half_folder(trainer: Server, tmp_path: P
 
     def client(number: int) -> None:
         rng = random.Random(number)
-        for _ in range(8):
+        for _ in range(10):
             name = rng.choice("ab")
             body: dict[str, Any] = {"name": name}
-            path = rng.choice(("start", "start", "stop", "resume", "delete"))
+            path = rng.choice(("start", "start", "stop", "resume", "change", "delete"))
             body |= {"settings": {"net": "5x4", "games": 10**8}} if path == "start" else {}
+            body |= {"settings": {"alpha": rng.choice((0.1, 0.2, 0.3))}} if path == "change" else {}
             body |= {"confirm": name} if path == "delete" else {}
             status, answer = trainer.ask(f"/api/run/{path}", body)
             assert status in (200, 400, 503), answer
@@ -427,4 +429,4 @@ def test_only_a_few_runs_are_under_way_at_once(trainer: Server, monkeypatch: pyt
     first = ask(trainer, "/api/run/start", settings={"net": "5x4", "games": 10**9})["run"]["name"]
     assert first == "5x4-tc"
     status, answer = trainer.ask("/api/run/start", {"settings": {"net": "5x4", "games": 100}})
-    assert status == 400 and "1 runs are under way (5x4-tc)" in answer["error"]
+    assert status == 400 and "at once (5x4-tc): stop" in answer["error"]

@@ -32,9 +32,20 @@ _LOG_END = 8192  # bytes of a log that are read
 class RunProcess:
     """A process that this server started."""
 
-    def __init__(self, folder: Path, words: Sequence[str]) -> None:
-        """Start `tuplet` with these words; UserError if a process is at work in the folder."""
-        self.folder = folder
+    def __init__(self, folder: Path, words: Sequence[str], new: bool = False) -> None:
+        """Start `tuplet` with these words; UserError if a process is at work in the folder.
+
+        The folder of a `new` run is removed if the run does not begin.
+        """
+        self.folder, self._new = folder, folder.stat().st_ino if new else None
+        try:
+            self._start(words)
+        except BaseException:
+            self._remove_if_empty()
+            raise
+
+    def _start(self, words: Sequence[str]) -> None:
+        folder = self.folder
         busy = f"{folder.name} is being trained already"
         try:
             flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
@@ -58,11 +69,16 @@ class RunProcess:
         self._end.start()
 
     def _wait(self) -> None:
-        """Wait until it ends; a folder in which nothing was trained is removed."""
+        """Wait until it ends."""
         self.process.wait()
         self._error = self._last_line()
-        if not (self.folder / CONFIG).exists():
-            shutil.rmtree(self.folder, ignore_errors=True)
+        self._remove_if_empty()
+
+    def _remove_if_empty(self) -> None:
+        """Remove the folder of a new run in which nothing was trained; not one that has taken its place since."""
+        with suppress(OSError):
+            if self._new == self.folder.stat().st_ino and not (self.folder / CONFIG).exists():
+                shutil.rmtree(self.folder, ignore_errors=True)
 
     def wait_until_it_trains(self, stop: Stop) -> None:
         """Return when the run has begun, or has ended well; UserError with the reason if it could not begin."""

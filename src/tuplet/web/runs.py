@@ -160,7 +160,10 @@ class RunFolder:
 
     def _load(self) -> tuple[tuple[int, int, int], Method, RunOptions, Json]:
         """The settings, read again when they have changed, and what answers say of them."""
-        stat = (self.folder / CONFIG).stat()
+        try:
+            stat = (self.folder / CONFIG).stat()
+        except FileNotFoundError:  # it was deleted meanwhile
+            raise UserError(f"there is no run {self.name!r}") from None
         key = (stat.st_ino, stat.st_mtime_ns, stat.st_size)
         if self._settings is None or self._settings[0] != key:
             method, options = load_settings(self.folder / CONFIG)
@@ -256,7 +259,7 @@ class Runs:
             self._check_room(method)
             folder = self._new_folder(name, method)
             words = [*train_command(method, options)[1:], *option_words({"checkpoint": options.checkpoint})]
-            process = RunProcess(folder, [*words, f"--out={folder}"])
+            process = RunProcess(folder, [*words, f"--out={folder}"], new=True)
         process.wait_until_it_trains(stop)
         return self.find(folder.name)
 
@@ -307,6 +310,7 @@ class Runs:
             raise UserError(f"confirm must be the name of the run to delete, {name!r} (got {confirm[:40]!r})")
         busy = f"{name} is being trained: stop it first"
         with self._starting, ExitStack() as stack:
+            run.settings()  # UserError if another client has deleted it
             for file in (run.folder / LOG, run.folder / LOCK):
                 opened = stack.enter_context(os.fdopen(os.open(file, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW), "rb"))
                 lock_file(opened, busy, limits.LOCK_TIMEOUT)
@@ -324,7 +328,7 @@ class Runs:
     def _new_folder(self, name: str | None, method: Method) -> Path:
         """Make the folder of a new run."""
         if name is None:
-            name = free_folder(method, self.folder).name
+            name = re.sub(r"[^A-Za-z0-9_-]+", "-", free_folder(method, self.folder.resolve()).name).strip("-_")[:64]
         if not _NAME.fullmatch(name):
             raise UserError(f"name must be at most 64 letters, digits, - and _ (got {name[:40]!r})")
         if is_bundled(name):
@@ -343,7 +347,7 @@ class Runs:
         running = [run for run in under_way if run.name != beside]
         if len(running) >= limits.MAX_RUNS:
             names = ", ".join(sorted(run.name for run in running))
-            raise UserError(f"{len(running)} runs are under way ({names}), which is all that may be: stop one of them")
+            raise UserError(f"no more runs can be under way at once ({names}): stop one of them")
         free = available_memory() + sum(run.used_memory() for run in under_way)
         free -= sum(run.needed_memory() for run in running)  # tables take memory when they are written to
         needed = memory_of(method)
