@@ -224,7 +224,9 @@ function says(step, nodes, waiting) {
     const number = played.reduce((sum, each) => sum + each.games, 0);
     return `Simulate: ${counted(number, "random game")}; ${answer.side} wins ${count(won)}.`;
   }
-  return "Back up: the result is added to every node on the path.";
+  const { proven } = step.backup[0], known = proven === 1 ? "wins" : proven === 0 ? "loses" : "draws";
+  const stops = proven === null ? "" : ` The root is proven: ${answer.side} ${known}, and the search stops.`;
+  return `Back up: the result is added to every node on the path.${stops}`;
 }
 
 function drawNumbers(step, nodes, picked, waiting) {
