@@ -50,6 +50,7 @@ from .games.search_history import SearchHistory as SearchHistory
 from .games.tree import TreeNode as TreeNode, TreeView as TreeView
 from .learn.convert import convert as convert
 from .learn.run import Run as Run, plot as plot
+from .learn.self_play_steps import SelfPlaySteps as SelfPlaySteps, self_play_steps as self_play_steps
 from .learn.steps import LearningSteps as LearningSteps, learning_steps as learning_steps
 from .learn.train import learn_from as learn_from, resume as resume, train as train
 from .search.steps import SearchSteps as SearchSteps, search_steps as search_steps

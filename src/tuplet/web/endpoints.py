@@ -24,11 +24,12 @@ from tuplet.games.formats import read as read_text, write as write_text
 from tuplet.games.game import Position
 from tuplet.games.record import Record
 from tuplet.kernel import as_seed, stream
-from tuplet.learn import steps as showing
+from tuplet.learn import self_play_steps as self_play, steps as showing
 from tuplet.search import steps as searching
 from tuplet.system.progress import ProgressOption
 from tuplet.system.stop import Stop, Stopped
 from tuplet.values.downgrade import downgrade_board
+from tuplet.values.game_network import encoding_of, parse_tuples as game_tuples
 from tuplet.values.patterns import parse as parse_tuples
 from tuplet.values.tables import stage_size
 from tuplet.web import limits, responses
@@ -505,6 +506,52 @@ def search_steps(
         ).as_json()
 
 
+@example(games=100)
+def self_play_steps(
+    context: ServerContext,
+    *,
+    game: str = "ewn",
+    net: str = "2x2",
+    at: int = -1,
+    games: int = 0,
+    seed: int = 0,
+    learner: str = "td",
+    alpha: float | None = None,
+    lam: float | None = None,
+    stop: Stop | None = None,
+) -> Annotated[Json, responses.SelfPlaySteps]:
+    """Let a network play EWN against itself and learn from it: every number of the game.
+
+    game: ewn, or a variant with a rolled die.
+    net: the network, such as 2x2, with at most 524,288 weights.
+    at: the number of the move that is returned with its rolls and table entries; -1, the default, is the last one.
+    games: how many games the network has learned from before, at most 1000.
+    seed: random seed.
+    learner: td or tc.
+    alpha: the learning rate.
+    lam: lambda of TD(lambda).
+    """
+    if games > limits.MAX_LEARNED:
+        raise UserError(f"games must be at most {limits.MAX_LEARNED:,} over the network (got {games:,})")
+    played = context.game(game)
+    size = sum(each.size for each in game_tuples(encoding_of(played), net))
+    if size > limits.MAX_SHOWN_WEIGHTS:
+        raise UserError(
+            f"net must have at most {limits.MAX_SHOWN_WEIGHTS:,} weights over the network, such as 2x2 (got {size:,})"
+        )
+    with context.taking(stop, turn="instant" if games <= 10 else "short"):
+        shown = self_play.self_play_steps(
+            played,
+            net,
+            games=games,
+            seed=seed,
+            learner=learner,  # type: ignore[arg-type]  # it is checked there
+            alpha=alpha,
+            lam=lam,
+        )
+    return shown.as_json(at)
+
+
 def homework(context: ServerContext) -> Annotated[Json, responses.Homework]:  # noqa: ARG001  # as all calls
     """List the functions of examples/homework.py, the course's program in plain Python, with their lines."""
     return list_functions()
@@ -611,6 +658,7 @@ CALLS: dict[tuple[str, str], Callable[..., Json]] = {
     ("POST", "/api/analyze"): analyze,
     ("POST", "/api/explain"): explain,
     ("POST", "/api/learning-steps"): learning_steps,
+    ("POST", "/api/self-play-steps"): self_play_steps,
     ("POST", "/api/search-steps"): search_steps,
     ("GET", "/api/homework"): homework,
     ("POST", "/api/evaluate"): evaluate,

@@ -402,6 +402,62 @@ class LearningSteps(TypedDict):
     steps: list[LearningStep]
 
 
+class Roll(TypedDict):
+    """An outcome of chance, the best move after it, and the probability that its mover wins."""
+
+    outcome: str
+    probability: float
+    best: str
+    value: float
+    cells: list[list[str]]
+    winner: str | None
+
+
+class Part(TypedDict):
+    """A table entry behind a value; `sums` are TC's E and A before and after."""
+
+    name: str
+    cells: list[int]
+    before: float
+    after: float
+    rate: float
+    sums: NotRequired[list[float]]
+
+
+class SelfPlayStep(TypedDict):
+    """A move, and the update of V from `before` to `updated`, towards `target`."""
+
+    number: int
+    cells: list[list[str]]
+    turn: str
+    outcome: str
+    move: str
+    random: bool
+    before: float
+    expected: float
+    rest: float
+    target: float
+    error: float
+    updated: float
+    rolls: NotRequired[list[Roll]]
+    parts: NotRequired[list[Part]]
+
+
+class SelfPlaySteps(TypedDict):
+    """A game of self-play that was learned from."""
+
+    game: str
+    net: str
+    learner: str
+    alpha: float
+    lam: float
+    games: int
+    seed: int
+    end: list[list[str]]
+    winner: str | None
+    steps: list[SelfPlayStep]
+
+
 class Function(TypedDict):
     """A function's text, and the number of its first line."""
 

@@ -3,10 +3,13 @@ import { get, post } from "./api.js";
 import { by, choice, icon, make } from "./dom.js";
 import { lesson } from "./lesson.js";
 import { bind, fail } from "./shell.js";
+import { EwnSide } from "./steps-ewn.js";
 import { Side } from "./steps-view.js";
+import { isStatic } from "./wasm-client.js";
 
-const DEFAULTS = { values: "afterstate", learner: "td", order: "backward", alpha: "", lam: "", games: "100", net: "5x4",
-  spawn4: "0.1", seed: "1", board: "", last: "12", step: "0", move: "", tuple: "0", placement: "0" };
+const DEFAULTS = { game: "2048", values: "afterstate", learner: "td", order: "backward", alpha: "", lam: "",
+  games: "100", net: "5x4", spawn4: "0.1", seed: "1", board: "", last: "12", step: "0", move: "", tuple: "0",
+  placement: "0" };
 const RATES = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1]; // of alpha
 const PACE = 1600; // ms between two steps that play
 const MOST_KEPT = 100;
@@ -18,15 +21,18 @@ let asked = 0, timer = null;
 const kept = new Map(); // answers by their questions
 const sides = Object.fromEntries(["afterstate", "state"].map((target) =>
   [target, new Side(target, (looks) => change(looks, false))]));
+const ewn = new EwnSide((looks) => change(looks, false));
 
-const targets = () => (state.values === "both" ? ["afterstate", "state"] : [state.values]);
+const isEwn = () => state.game === "ewn";
+const sideOf = (answer) => (answer.game ? ewn : sides[answer.target]);
+const targets = () => (isEwn() ? [null] : state.values === "both" ? ["afterstate", "state"] : [state.values]);
 const number = (text) => (text === "" ? null : Number(text));
 
 /** What happens, in the order in which it happens: an update needs the next move, or the end of the game. */
 function eventsOf({ steps, order }) {
   const plays = steps.map((step) => ({ phase: "play", number: step.number }));
   const learns = steps.map((step) => ({ phase: "learn", number: step.number }));
-  if (order === "backward") return [...plays, ...learns.reverse()];
+  if (order !== "forward") return [...plays, ...learns.reverse()];
   return [...plays.flatMap((play, i) => (i ? [play, learns[i - 1]] : [play])), learns.at(-1)];
 }
 
@@ -36,9 +42,12 @@ function ask(target, moves, at) {
   const more = { alpha: number(state.alpha), lam: state.order === "forward" ? null : number(state.lam),
     board: state.board.trim() || null, at };
   for (const [name, value] of Object.entries(more)) if (value !== null) question[name] = value;
-  const key = JSON.stringify(question);
+  const { learner, games, seed: chosen, alpha, lam } = question;
+  const other = { game: "ewn", learner, games, seed: chosen, alpha, lam, at };
+  const [path, body] = isEwn() ? ["/api/self-play-steps", other] : ["/api/learning-steps", question];
+  const key = JSON.stringify([path, body]);
   if (!kept.has(key)) {
-    const answer = post("/api/learning-steps", question);
+    const answer = post(path, body);
     answer.catch(() => kept.delete(key));
     kept.set(key, answer);
     if (kept.size > MOST_KEPT) kept.delete(kept.keys().next().value);
@@ -56,7 +65,8 @@ async function load() {
     let one = await ask(first, "", back).catch(() => ask(first, "", -1));
     const found = eventsOf(one), at = Math.max(0, Math.min(Number(state.step) || 0, found.length - 1));
     const { number: move } = found[at];
-    if (!one.steps.find((step) => step.number === move).choices) one = await ask(first, "", move);
+    const { choices, rolls } = one.steps.find((step) => step.number === move);
+    if (!choices && !rolls) one = await ask(first, "", move);
     const other = second ? await ask(second, one.played, move) : null;
     if (mine !== asked) return;
     events = found;
@@ -75,13 +85,14 @@ function show() {
   const at = Number(state.step), event = events[at], [first] = answers;
   const looks = { move: state.move || null, tuple: Number(state.tuple), placement: Number(state.placement) };
   by("sides").classList.toggle("two", answers.length === 2);
-  by("sides").replaceChildren(...answers.map((answer) => sides[answer.target].element));
-  answers.forEach((answer) => sides[answer.target].show(answer, event, looks));
+  by("main").dataset.game = state.game;
+  by("sides").replaceChildren(...answers.map((answer) => sideOf(answer).element));
+  answers.forEach((answer) => sideOf(answer).show(answer, event, looks));
+  const count = (first.played ?? first.steps).length;
   const learning = event.phase === "learn", learns = events.filter(({ phase }) => phase === "learn");
   by("where-it-is").textContent = learning
     ? `Learning, update ${learns.indexOf(event) + 1} of ${learns.length}: the board of move ${event.number + 1}`
-    : `Playing move ${event.number + 1} of ${first.played.length}${event.number + 1 === first.played.length
-      ? ", the last one" : ""}`;
+    : `Playing move ${event.number + 1} of ${count}${event.number + 1 === count ? ", the last one" : ""}`;
   by("where-it-is").dataset.step = `${event.phase} ${event.number}`;
   by("slider").max = events.length - 1;
   by("slider").value = at;
@@ -146,6 +157,7 @@ function slider(name, label, values, of) {
     oninput: () => change({ [name]: values[Number(input.value)] }, false) });
   field(name, label, input);
   fields[name] = (answer) => {
+    if (of(answer) === undefined) return; // EWN has no such setting
     const nearest = values.reduce((best, value, i) =>
       (Math.abs(value - of(answer)) < Math.abs(values[best] - of(answer)) ? i : best), 0);
     input.value = String(nearest);
@@ -157,7 +169,8 @@ function slider(name, label, values, of) {
 
 function radio(name, label, options, host) {
   const element = choice(name, options, state[name], (value) => change({ [name]: value,
-    ...(name === "learner" ? { alpha: "", lam: "" } : {}) }), label);
+    ...(name === "learner" || name === "game" ? { alpha: "", lam: "" } : {}),
+    ...(name === "game" ? { step: 0 } : {}) }), label);
   if (host) host.append(make("div", { "data-control": name, "data-label": label }, element));
   else field(name, label, element);
   fields[name] = () => element.choose(state[name]);
@@ -168,6 +181,7 @@ by("back").append(icon("previous"));
 by("on").append(icon("next"));
 const bar = make("div", { class: "row apart" });
 by("stepper").append(bar);
+if (!isStatic) radio("game", "Game", { 2048: "2048", ewn: "EWN" }, bar); // its kernels need the server
 radio("values", "Values", { afterstate: "After-states", state: "States", both: "Both" }, bar);
 bar.append(make("button", { "data-control": "another", "data-label": "Another game",
   onclick: () => change({ seed: Number(state.seed) + 1, step: 0 }) }, icon("turn"), "Another game"));
@@ -210,6 +224,7 @@ const inAddress = () => Object.fromEntries(Object.entries(state).filter(([name, 
 const view = lesson("steps", { state: inAddress, open: (given) => {
   state = { ...DEFAULTS, ...Object.fromEntries(Object.entries(given).filter(([name]) => name in DEFAULTS)) };
   if (!["afterstate", "state", "both"].includes(state.values)) state.values = DEFAULTS.values;
+  if (isStatic || !isEwn()) state.game = DEFAULTS.game;
   load();
 } });
 stop();
