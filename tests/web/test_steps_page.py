@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from browsing import Looking, axe
-from tuplet import learning_steps
+from tuplet import learning_steps, self_play_steps
 from tuplet.learn.steps import LearningSteps
 
 pytestmark = pytest.mark.slow
@@ -124,6 +124,29 @@ def test_both_kinds_of_values_learn_from_the_same_game(pages: Looking) -> None:
     page.wait_for_selector(f'.side:nth-child(2)[data-shown="learn {first}"]')
     check_learn(page, one, first, ".side:nth-child(1)")
     check_learn(page, other, first, ".side:nth-child(2)")
+
+
+def test_a_game_of_ewn_shows_the_die_and_the_win_probabilities(looking: Looking) -> None:
+    page = opened(looking, "game=ewn&learner=tc")
+    known = self_play_steps("ewn", games=10, seed=4, learner="tc")
+    shown_at(page, "play", 0)
+    rolls = known.rolls(known.steps[0])
+    assert numbers(page, "[data-face] [data-value]", "value") == [roll.value for roll in rolls]
+    assert numbers(page, "[data-expected]", "expected") == [known.steps[0].expected]
+    assert page.get_attribute("[data-face].best", "data-face") == known.steps[0].outcome
+    page.click("#to-learn")
+    last = known.steps[-1]
+    shown_at(page, "learn", last.number)
+    for name, value in ("target", last.target), ("error", last.error), ("updated", last.updated):
+        assert numbers(page, f"[data-{name}]", name) == [value]
+    assert numbers(page, "td[data-after]", "after") == [part.after for part in known.parts(last)]
+    page.click('[data-key="part 2"]')
+    page.wait_for_selector("tr.chosen [data-key='part 2']")
+    assert axe(page) == []
+    page.set_viewport_size({"width": 390, "height": 800})
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page.check("input[name=game][value='2048']", force=True)
+    page.wait_for_selector("#main[data-game='2048'] .cross")
 
 
 def test_controls_change_the_numbers(looking: Looking) -> None:

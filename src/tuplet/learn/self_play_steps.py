@@ -10,7 +10,6 @@ from typing import Any, Literal
 import numpy as np
 
 from tuplet.errors import UserError
-from tuplet.games import protocol
 from tuplet.games.game import Game
 from tuplet.games.registry import find_game
 from tuplet.kernel import as_seed, stream
@@ -164,11 +163,11 @@ class SelfPlaySteps(Displayable):
         ]
 
     def as_json(self, at: int | None = None) -> dict[str, Any]:
-        """The game as JSON: each step with its rolls and parts, or only step number `at` (-1: the last)."""
+        """The game as JSON: each step with its rolls and parts, or only step number `at` (-1: the last, -2: the one before)."""
         count = len(self.path)
-        if at is not None and not -count <= at < count:
+        if at is not None and at >= count:
             raise UserError(f"at must be the number of a move, 0 to {count - 1} (got {at})")
-        detailed = range(count) if at is None else (at % count,)
+        detailed = range(count) if at is None else (max(at + count, 0) if at < 0 else at,)
         return {
             "game": self.network.game.name,
             "net": self.network.name,
@@ -247,7 +246,7 @@ def self_play_steps(
         raise UserError(f"learner must be td or tc (got {learner!r})")
     if not 0 <= games <= MOST_GAMES:
         raise UserError(f"games must be 0 to {MOST_GAMES:,} (got {games:,})")
-    if played.family != "ewn" or not protocol.has_chance(played.rules):
+    if played.family != "ewn" or not played.start(0).is_chance:
         raise UserError(f"the game must be ewn or a variant with a rolled die (got {played.name})")
     number, known = as_seed(seed), LEARNERS[learner]
     network = _copy(prepare(played, net, learner, games))

@@ -204,12 +204,12 @@ class LearningSteps(Displayable):
     def as_json(self, at: int | None = None) -> dict[str, Any]:
         """The game as JSON: each step with its choices and look-ups, or only the step of move number `at`.
 
-        A negative number counts from the end: -1 is the last move.
+        A negative number counts from the end: -1 is the last move, and those before the first one are the first.
         """
         net, method = self.network, self.method
         if at is not None:
             first, count, asked = self.steps[0].number, len(self.played), at
-            at += count if at < 0 else 0
+            at = max(at + count, first) if at < 0 else at
             if not first <= at < count:
                 raise UserError(f"at must be the number of a move that is shown, {first} to {count - 1} (got {asked})")
         return {

@@ -62,9 +62,9 @@ export class EwnSide {
         + "every move and takes the best: what a move is worth is 1 − V of the board after it, where the other side "
         + "is about to roll."),
       make("div", { class: "beside" }, smallBoard(step.cells, `s, ${turn} to move`),
-        make("div", { class: "stack close" }, make("p", {}, "V(s) = ", make("b", { class: "number" }, share(step.before)), ` that ${turn} wins`),
-          make("p", {}, "the mean of the six faces = ", make("b", { class: "number", "data-expected": expected },
-            share(expected))),
+        make("div", { class: "stack close" },
+          make("p", {}, "The mean of the six faces: ", make("b", { class: "number", "data-expected": expected },
+            share(expected)), ` that ${turn} wins. V(s) will be moved towards it.`),
           muted(step.random ? `To explore, it played ${step.move}, a random move, and not the best one.`
             : `It played ${step.move}, the best move for ${outcome}.`)))),
     panel("faces", "The six faces, and the best move for each", make("div", { class: "six" }, cards))];

@@ -62,7 +62,7 @@ async function load() {
     // A game of other settings mostly has as many steps: the same one, counted from its end.
     const guess = events[Number(state.step)], steps = answers[0]?.steps;
     const back = guess && steps ? guess.number - steps.at(-1).number - 1 : -1;
-    let one = await ask(first, "", back).catch(() => ask(first, "", -1));
+    let one = await ask(first, "", back);
     const found = eventsOf(one), at = Math.max(0, Math.min(Number(state.step) || 0, found.length - 1));
     const { number: move } = found[at];
     const { choices, rolls } = one.steps.find((step) => step.number === move);

@@ -103,7 +103,7 @@ export class LearningSteps {
       per_weight: facts.memory_per_weight, board: start.low, high: start.high, state, given: given.length, record });
     if (count < 0) throw new Problem(`move ${-count} (${MOVES[given[-1 - count]]}) changes nothing on its board`);
     const read = new Reader(kernels, record, game, this.#facts.nets[net].tuples, learner, target);
-    const first = Math.max(count - shown, 0), detail = at < 0 ? at + count : at;
+    const first = Math.max(count - shown, 0), detail = at < 0 ? Math.max(at + count, first) : at;
     if (detail < first || detail >= count) {
       throw new Problem(`at must be the number of a move that is shown, ${first} to ${count - 1} (got ${at})`);
     }
