@@ -163,7 +163,7 @@ class SelfPlaySteps(Displayable):
         ]
 
     def as_json(self, at: int | None = None) -> dict[str, Any]:
-        """The game as JSON: each step with its rolls and parts, or only step number `at` (-1: the last, -2: the one before)."""
+        """The game as JSON: each step with its rolls and parts, or only step number `at` (-1: the last)."""
         count = len(self.path)
         if at is not None and at >= count:
             raise UserError(f"at must be the number of a move, 0 to {count - 1} (got {at})")
