@@ -168,7 +168,7 @@ def test_learning_is_shown_step_by_step(server: Server) -> None:
         ("learning-steps", {"at": 99999}, "at must be the number of a move"),
         ("self-play-steps", {"game": "2048"}, "cannot be learned"),
         ("self-play-steps", {"game": "ewn-6x7"}, "rolled die"),
-        ("self-play-steps", {"net": "2x3 3x4"}, "weights over the network"),
+        ("self-play-steps", {"net": "2x3"}, "weights over the network"),
         ("self-play-steps", {"games": 1001}, "at most 1,000"),
         ("analyze", {"game": "chess"}, "is not a game"),
         ("analyze", {"game": "os:system"}, "user's own game"),
