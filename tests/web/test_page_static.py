@@ -67,6 +67,32 @@ def test_a_position_is_shared_by_its_address(pages: Looking) -> None:
     assert notation(other) == notation(page) == parse_qs(urlsplit(shared).query)["position"][0]
 
 
+def test_a_game_is_reviewed_as_by_python(pages: Looking) -> None:
+    episode = tuplet.play_episode("random", seed=5)
+    page = opened(pages, at("2048.html", position=BOARD, agent="small"))
+    page.wait_for_selector("#values button[data-value]")
+    page.keyboard.press("p")
+    page.fill("#paste-text", episode.text("episode"))
+    page.click("#paste-read")
+    page.wait_for_selector(f"#moves-made:text-is('{len(episode.moves):,}')")
+    page.keyboard.press("r")
+    page.wait_for_selector("#review-results:not([hidden])")
+    wanted = tuplet.review(episode.text("episode"))
+    assert float(page.get_attribute("#accuracy", "data-value")) == pytest.approx(wanted.accuracy, rel=1e-12)
+    shown = page.query_selector_all("[data-count]")
+    assert {b.get_attribute("data-count"): int(b.inner_text()) for b in shown} == wanted.counts
+
+
+def test_learned_values_of_ewn_are_those_of_python(pages: Looking) -> None:
+    page = opened(pages, at("ewn.html", game="ewn", position=START, panel="think", agent="best:depth=4"))
+    page.wait_for_selector(".ewn-note[data-done=true]")
+    assert "depth 4" in page.text_content(".ewn-note")
+    known = {each.move: f"{each.value:.3f}" for each in tuplet.analyze("ewn", START, "best:depth=4").moves}
+    rows = page.locator(".ewn-moves tbody tr")
+    shown = dict(rows.evaluate_all("rows => rows.map(row => [row.dataset.move, row.textContent])"))
+    assert {*shown} == {*known} and all(known[move] in text for move, text in shown.items())
+
+
 def test_a_search_of_ewn_is_watched_as_it_grows(pages: Looking) -> None:
     page = opened(pages, at("ewn.html", game="ewn", position=START, panel="think", agent="mcts:sims=1000000"))
     page.evaluate("""() => {

@@ -69,7 +69,7 @@ function showWhere() {
         + "after the first visit the page works without a network."),
       make("p", {}, "With ", make("code", {}, "pip install tuplet"), " and ", make("code", {}, "tuplet serve"),
         " the same page also has"),
-      list("the strong player, training runs, and your own games and agents",
+      list("the strong player, training runs that outlive the page, and your own games and agents",
         "every game of EWN's family, every bandit, and an agent that exploits the course's opponents",
         "reviews of small boards by their exact solution", "searches on all cores of your machine",
         "the HTTP API")).id = "where-says";
