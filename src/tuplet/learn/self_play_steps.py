@@ -241,7 +241,7 @@ def self_play_steps(
     The network has learned from `games` games before, as `train(net, game=game, games=games)` does with seed 0 and the
     learner's usual alpha and lambda. `net` is a text of tuples, such as 2x2 or 2x3.
     """
-    played = find_game(game, trusted=True)
+    played = find_game(game)
     if learner not in LEARNER_NAMES:
         raise UserError(f"learner must be td or tc (got {learner!r})")
     if not 0 <= games <= MOST_GAMES:
