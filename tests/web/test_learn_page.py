@@ -11,6 +11,7 @@ import pytest
 
 import tuplet
 from browsing import Looking, axe, serving
+from tuplet.web.site import EVALUATE_EWN
 from wasm_calls import node
 
 pytestmark = pytest.mark.slow
@@ -68,6 +69,17 @@ def test_a_learner_that_is_changed_goes_on_as_train_does(site: Path) -> None:
     run = tuplet.train("4x5", games=400, block=BLOCK, change="100:alpha=0.1 200:spawn4=0.5 300:net=5x4")
     assert answer["curve"]["mean"] == means(run)
     check_game(answer["game"], run.network, 0.5)
+
+
+@pytest.mark.parametrize("learner", ["tc", "td"])
+def test_a_learner_of_ewn_learns_what_train_learns(learner: str, site: Path) -> None:
+    [answer] = learn_in_node(site, {"settings": {"game": "ewn", "learner": learner, "seed": 2}, "games": 4000})
+    run = tuplet.train(game="ewn", learner=learner, games=4000, evaluate=EVALUATE_EWN, seed=2)
+    curve = answer["curve"]
+    assert curve["games"] == [each["learned"] for each in run.evaluations] == [2000, 4000]
+    assert curve["mean"] == [each["mean_score"] for each in run.evaluations]
+    for part, low_or_high in enumerate(("low", "high")):
+        assert curve[low_or_high] == pytest.approx([each["ci95"][part] for each in run.evaluations], abs=1e-4)
 
 
 def opened(pages: Looking, query: str = "", **settings: Any) -> Any:
@@ -146,6 +158,29 @@ def test_a_comparison_is_one_click_and_a_link_opens_it_again(pages: Looking) -> 
     page.wait_for_function("new URL(location).searchParams.get('learners') === 'tc/td'")
     other = opened(pages, "?" + page.url.partition("?")[2])
     assert other.locator(".learn-card[data-state=planned] h3").all_text_contents() == ["TC · 4x5", "TD · 4x5"]
+
+
+def test_ewn_is_learned_and_its_curve_is_what_it_wins(pages: Looking) -> None:
+    page = opened(pages, "?game=ewn")
+    page.click("#start")
+    page.wait_for_selector(".curves circle.end")
+    assert page.is_hidden("#watch") and "Points won" in page.text_content("#curve-title")
+    answer = run_of(page)
+    assert answer["run"]["game"] == "ewn" and answer["curve"]["games"][0] == 2000
+    assert 0.2 < answer["curve"]["low"][0] < answer["curve"]["mean"][0] < answer["curve"]["high"][0] < 0.8
+    page.locator("input[aria-label='Learning rate α']").fill("3")
+    page.wait_for_function("document.querySelectorAll('.learn-card code')[0].textContent.includes(':alpha=0.01')")
+
+
+def test_a_guess_comes_before_the_curve(pages: Looking) -> None:
+    page = opened(pages, "?learners=td,net=5x4&predict=1")
+    page.click("#start")
+    wait_for_games(page, 300)
+    assert page.is_hidden("#curves") and page.is_hidden("#watch")
+    page.locator("input[aria-label='Mean score after 5,000 games']").fill("20000")
+    page.click("text=Show the curve")
+    page.wait_for_selector(".curves path.line")
+    assert page.is_visible(".curves path.guess")
 
 
 def test_what_does_not_fit_into_memory_is_refused_in_one_line(pages: Looking) -> None:

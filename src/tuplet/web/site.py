@@ -28,8 +28,10 @@ from tuplet.games.g2048.rules import rules_for
 from tuplet.games.protocol import value_range
 from tuplet.games.registry import EXAMPLES, find_game
 from tuplet.kernel import wasm
+from tuplet.learn.game_play import parse_opponent
 from tuplet.learn.learners import LEARNERS
-from tuplet.learn.self_play import CHUNK
+from tuplet.learn.self_play import CHUNK, parse_evaluate
+from tuplet.learn.settings import split
 from tuplet.learn.steps import LAST, LEARNER_NAMES
 from tuplet.search import g2048 as search_2048
 from tuplet.search.bandits import BANDITS
@@ -49,6 +51,7 @@ FEATURES = {"simd": wasm.SIMD, "plain": wasm.PLAIN}
 PAGES = {"home.html": "index.html"}  # what the folder's address shows
 PAGES |= {name: name for name in ("2048.html", "ewn.html", "learn.html", "steps.html", "search.html")}
 LEFT_OUT = re.compile(r"(api-docs|board|missing)\.(html|js|css)|api\.html|sw\.js")  # what needs the server
+EVALUATE_EWN = "400@2000"  # of a network of EWN that the page trains
 MARK = '<meta name="tuplet" content="static">'  # tells the page that there is no server
 AGENTS = {"2048": (DEFAULT_PLAYER, "random"), "ewn": ("best", "hard", "normal", "alphabeta", "mcts", "mcs", "easy")}
 
@@ -219,7 +222,25 @@ def _learning_facts() -> dict[str, Any]:
         }
         for name, tuples in learned_networks().items()
     }
-    return {"nets": nets, "learners": _learner_facts()}
+    return {"nets": nets, "ewn": _learning_ewn_facts(), "learners": _learner_facts()}
+
+
+def _learning_ewn_facts() -> dict[str, Any]:
+    """How the page learns EWN, and evaluates what was learned."""
+    usual, options = split({"game": "ewn"})
+    plan, opponent = parse_evaluate(EVALUATE_EWN), options.opponent
+    assert plan is not None
+    assert opponent is not None
+    return {
+        "game": _game(find_game("ewn")),
+        "net": usual.net,
+        "weights": len(usual.network().weights),
+        "alpha": {name: split({"game": "ewn", "learner": name})[0].alpha for name in LEARNER_NAMES},
+        **{name: getattr(usual, name) for name in ("lam", "ahead", "explore", "opening")},
+        "games": plan.games,
+        "every": int(plan.every),
+        "playouts": parse_opponent(opponent),
+    }
 
 
 def _game(game: Any) -> dict[str, Any]:

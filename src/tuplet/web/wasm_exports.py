@@ -20,12 +20,13 @@ from tuplet.games.g2048.statistics import make_results
 from tuplet.games.registry import find_game
 from tuplet.kernel import draw, stream
 from tuplet.kernel.wasm import Exports
-from tuplet.learn import step_kernels, td
+from tuplet.learn import game_play, step_kernels, td
 from tuplet.learn.learners import LEARNERS
 from tuplet.learn.steps import placed_cells
 from tuplet.search import expectimax, g2048 as search_2048, mcts, proofs, steps, transpositions, tree as trees
 from tuplet.search.bandits import BANDITS
 from tuplet.values import downgrade, game_network, levels, tables
+from tuplet.values.game_network import GameNetwork, make_scratch
 from tuplet.values.network import Network
 from tuplet.values.packed import packed_head
 from tuplet.values.patterns import Tuple, add_tuples, parse
@@ -263,8 +264,41 @@ def _valued(name: str) -> game_network.ValuedGame:
     return game_network.valued_game(played.rules, game_network.GameNetwork(played, tuples))
 
 
+def learn_ewn_exports() -> Exports:
+    """Learning EWN by self-play, and matches that evaluate what was learned."""
+    values = learn_ewn_values()
+    rules, known, work, scratch, results = (values[name] for name in ("rules", "tables", "work", "scratch", "results"))
+
+    def learn(name: str) -> tuple[Any, tuple[Any, ...]]:
+        numbers = (F(0), F(1), F(0), np.int64(1), np.float64(0), np.int64(0))
+        hyper = game_play.GameHyperparameters(LEARNERS[name].rule, *numbers)
+        return game_play.play_games, (rules, WORDS, known, hyper, False, work, scratch, U(0), 0, 0, results, 0)
+
+    match = (rules, WORDS, known, F(1), False, 0, work, scratch, U(0), 0, 0, results.points)
+    return {
+        **random_exports(),
+        **rules_ewn_exports(),
+        **{f"learn_{name}": learn(name) for name in ("td", "tc")},
+        "play_match": (game_play.play_match, match),
+    }
+
+
+def learn_ewn_values() -> dict[str, Any]:
+    """The rules of EWN, its network without weights, and the room for games."""
+    game = find_game("ewn")
+    network = GameNetwork(game)
+    return {
+        "rules": game.rules,
+        "tables": network.tables._replace(weights=np.zeros(0, F)),
+        "work": game_play.make_workspace(),
+        "scratch": make_scratch(network.m),
+        "results": game_play.make_results(RESULTS),
+    }
+
+
 MODULES = {
     "play": Module(play_exports, play_values),
     "learn": Module(learn_exports, learn_values),
     "ewn": Module(ewn_exports, ewn_values, vectors=False),
+    "learn-ewn": Module(learn_ewn_exports, learn_ewn_values, vectors=False),
 }

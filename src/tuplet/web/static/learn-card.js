@@ -36,15 +36,15 @@ export class LearnerCard {
   }
 
   /** Show a learner that has not started. */
-  plan(settings, others, removable) {
-    const made = JSON.stringify(["plan", settings, removable]);
-    const title = describe(settings, others);
+  plan(settings, others, game, removable) {
+    const made = JSON.stringify(["plan", game, removable, settings]);
+    const title = describe({ game, ...settings }, others);
     if (this.#drawn === made) {
       this.#parts.title.textContent = title;
       return;
     }
     const focused = document.activeElement?.closest?.(".learn-form") && this.element.contains(document.activeElement);
-    if (this.#drawn.startsWith('["plan"') && focused) { // a field of the form keeps the focus
+    if (this.#drawn.startsWith(`["plan","${game}",${removable}`) && focused) { // a field of the form keeps the focus
       this.#drawn = made;
       this.#parts.title.textContent = title;
       return;
@@ -52,7 +52,7 @@ export class LearnerCard {
     this.#drawn = made;
     this.element.dataset.state = "planned";
     this.element.replaceChildren(this.#head(title, removable),
-      settingsForm(settings, (now) => this.calls.onSettings(now)));
+      settingsForm(settings, game, (now) => this.calls.onSettings(now)));
   }
 
   #head(title, removable, kind = "remove") {
@@ -75,7 +75,7 @@ export class LearnerCard {
       says } = this.#parts;
     this.element.dataset.state = run.state;
     const settings = settingsNow(run);
-    title.textContent = run.game === "2048" ? describe(settings, others) : `${run.game} · ${run.name}`;
+    title.textContent = describe(settings, others);
     state.textContent = STATES[run.state];
     const average = lately(curve), share = run.game !== "2048";
     mean.textContent = average === null ? "–" : share ? percent(average) : count(average);
@@ -93,9 +93,10 @@ export class LearnerCard {
     const runs = run.state === "running";
     toggle.replaceChildren(icon(runs ? "pause" : "play"), runs ? "Stop" : "Resume");
     toggle.disabled = run.state === "failed" && own;
-    if (!alpha || document.activeElement === alpha || document.activeElement === fours) return;
+    if (document.activeElement === alpha || (fours && document.activeElement === fours)) return;
     alpha.value = placeOf(settings.alpha);
     alphaSays.textContent = settings.alpha;
+    if (!fours) return;
     fours.value = 100 * settings.spawn4;
     foursSays.textContent = percent(settings.spawn4, 0);
     const nets = settings.net.split("+");
@@ -140,7 +141,13 @@ export class LearnerCard {
       onclick: () => calls.onAction(this.element.dataset.state === "running" ? "stop" : "resume") });
     const remove = own ? null : make("button", { class: "quiet small", "data-control": "delete",
       "data-label": "Delete a run", onclick: () => calls.onAction("delete") }, "Delete…");
-    if (run.game !== "2048") return make("div", { class: "row" }, parts.toggle, remove);
+    const rate = slider("alpha", "Learning rate α", { min: 0, max: ALPHAS.length - 1, step: 1 },
+      (place) => String(ALPHAS[place]), (place) => ({ alpha: ALPHAS[place] }));
+    const change = { class: "learn-pair", "data-control": "change", "data-label": "Change a learner while it runs" };
+    if (run.game !== "2048") {
+      return make("div", { class: "learn-controls" }, make("div", change, rate),
+        make("div", { class: "row" }, parts.toggle, remove));
+    }
     parts.grow = make("select", { "aria-label": "Add tuples", onchange: () => {
       const net = parts.grow.value;
       parts.grow.value = "";
@@ -148,9 +155,7 @@ export class LearnerCard {
     } }, make("option", { value: "" }, "Add tuples…"),
     Object.entries(NETS).map(([net, text]) => make("option", { value: net }, `${text} (${net})`)));
     return make("div", { class: "learn-controls" },
-      make("div", { class: "learn-pair", "data-control": "change", "data-label": "Change a learner while it runs" },
-        slider("alpha", "Learning rate α", { min: 0, max: ALPHAS.length - 1, step: 1 },
-          (place) => String(ALPHAS[place]), (place) => ({ alpha: ALPHAS[place] })),
+      make("div", change, rate,
         slider("fours", "Share of fours", { min: 0, max: 100, step: 5 },
           (value) => `${value} %`, (value) => ({ spawn4: value / 100 }))),
       make("div", { class: "row" }, parts.toggle, parts.grow, remove));

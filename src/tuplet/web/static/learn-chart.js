@@ -128,7 +128,9 @@ export class CurveChart {
     const first = this.#axis === "log" ? [] : [[0, 0]];
     const points = [...first, ...this.#guess].map(([games, mean]) =>
       `${x(this.#axis === "time" ? secondsAt(curve, games) : games).toFixed(1)} ${y(mean).toFixed(1)}`);
-    svg.append(draw("path", { class: "guess", d: `M${points.join("L")}`, "clip-path": "url(#learn-clip)" }));
+    const [left, top] = points[first.length].split(" ").map(Number);
+    svg.append(draw("path", { class: "guess", d: `M${points.join("L")}`, "clip-path": "url(#learn-clip)" }),
+      draw("text", { class: "guess", x: left + 6, y: top + 16, text: "your guess" }));
   }
 
   /** Where something was changed. */

@@ -26,9 +26,9 @@ export function guessCurve(done) {
   function show() {
     svg.replaceChildren();
     horizontalGrid(svg, [0, 25_000, 50_000, 75_000, HIGH], y, LEFT, WIDTH - RIGHT, short);
-    for (const games of [0, ...AT]) {
+    for (const games of AT) {
       svg.append(draw("text", { x: x(games), y: HEIGHT - 4, "text-anchor": games === AT.at(-1) ? "end" : "middle",
-        text: games ? short(games) : "0" }));
+        text: short(games) }));
     }
     const line = [[0, 0], ...guess()].map(([games, mean]) => `${x(games)} ${y(mean)}`);
     svg.append(draw("path", { class: "guess", d: `M${line.join("L")}` }),

@@ -5,6 +5,7 @@ export const LETTERS = ["A", "B", "C", "D"];
 export const NETS = { "5x4": "5 tuples of 4", "4x5": "4 tuples of 5", "4x6": "4 tuples of 6" };
 const SHARES = [0, 0.05, 0.1, 0.2, 0.5, 1]; // of fours
 const USUAL = { td: 0.1, tc: 1 }; // learning rates, which need not be named
+const USUAL_OF_TWO = { td: 0.05, tc: 0.5 };
 export const ALPHAS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1];
 
 /**
@@ -15,12 +16,15 @@ export const ALPHAS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 
 /** @type {Settings} */
 export const DEFAULTS = { net: "4x5", learner: "tc", target: "afterstate", alpha: null, spawn4: 0.1 };
 
-/** Comparisons of one click. */
+/** The games that can be learned here, by the names of `tuplet train`. */
+export const GAMES = { 2048: "2048", ewn: "EWN" };
+
+/** Comparisons of one click; `any`: of any game. */
 export const PRESETS = {
-  rules: { text: "TD against TC", learners: [{ learner: "tc" }, { learner: "td" }], axis: "games" },
+  rules: { text: "TD against TC", learners: [{ learner: "tc" }, { learner: "td" }], axis: "games", any: true },
   values: { text: "States against after-states", learners: [{}, { target: "state" }], axis: "time" },
-  rates: { text: "Two learning rates", learners: [{ learner: "td", alpha: 0.1 }, { learner: "td", alpha: 0.01 }],
-    axis: "games" },
+  rates: { text: "Learning rates", learners: [{ learner: "td", alpha: 0.25 }, { learner: "td", alpha: 0.01 },
+    { learner: "td", alpha: 1 }], axis: "games", any: true },
   tuples: { text: "Short and long tuples", learners: [{ net: "5x4" }, { net: "4x6" }], axis: "time" },
 };
 
@@ -51,21 +55,23 @@ export function settingsNow({ settings, changes }) {
 /** A learner in a few words; `others` are the learners beside it, whose differences must be named. */
 export function describe(settings, others = []) {
   const differs = (name) => others.some((other) => other[name] !== settings[name]);
-  const words = [settings.learner.toUpperCase(), settings.net];
-  if (settings.target === "state") words.push("states");
+  const two = (settings.game ?? "2048") !== "2048", usual = two ? USUAL_OF_TWO : USUAL;
+  const words = two ? [settings.game.toUpperCase(), settings.learner.toUpperCase()]
+    : [settings.learner.toUpperCase(), settings.net];
+  if (two) { /* it has neither */ } else if (settings.target === "state") words.push("states");
   else if (differs("target")) words.push("after-states");
   const { alpha = null, learner } = settings, rivals = others.filter((other) => other.learner === learner);
-  if (alpha !== null && (alpha !== USUAL[learner] || rivals.some((other) => other.alpha !== alpha))) {
+  if (alpha !== null && (alpha !== usual[learner] || rivals.some((other) => other.alpha !== alpha))) {
     words.push(`α ${alpha}`);
   }
-  if (settings.spawn4 !== 0.1) words.push(`${percent(settings.spawn4, 0)} fours`);
+  if (!two && settings.spawn4 !== 0.1) words.push(`${percent(settings.spawn4, 0)} fours`);
   return words.join(" · ");
 }
 
 let forms = 0;
 
-/** A form for the settings of a learner that has not started; `onChange(settings)`. */
-export function settingsForm(settings, onChange) {
+/** A form for the settings of a learner of a game that has not started; `onChange(settings)`. */
+export function settingsForm(settings, game, onChange) {
   const name = `form-${forms++}`, now = { ...settings };
   const set = (key) => (value) => {
     now[key] = value;
@@ -77,15 +83,21 @@ export function settingsForm(settings, onChange) {
       options.map(([each, says]) => make("option", { value: each, selected: each === value }, says)));
     return element;
   };
-  return make("div", { class: "learn-form", "data-control": "settings", "data-label": "Settings of a learner" },
+  const rule = field("Rule", choice(`${name}-learner`, { tc: "TC", td: "TD" }, settings.learner, set("learner"),
+    "Learning rule"));
+  const rates = [["", "usual"], ...ALPHAS.map((each) => [String(each), String(each)])];
+  const rate = field("α", select("Learning rate", rates, settings.alpha === null ? "" : String(settings.alpha),
+    (text) => set("alpha")(text ? Number(text) : null)));
+  const attributes = { class: "learn-form", "data-control": "settings", "data-label": "Settings of a learner" };
+  if (game !== "2048") return make("div", attributes, rule, rate);
+  return make("div", attributes,
     field("Network", choice(`${name}-net`, Object.fromEntries(Object.keys(NETS).map((net) => [net, net])), settings.net,
       set("net"), "Network")),
-    field("Rule", choice(`${name}-learner`, { tc: "TC", td: "TD" }, settings.learner, set("learner"), "Learning rule")),
+    rule,
     field("Values of", choice(`${name}-target`, { afterstate: "after-states", state: "states" }, settings.target,
       set("target"), "Values of")),
     make("div", { class: "learn-pair" },
-      field("α", select("Learning rate", [["", "usual"], ...ALPHAS.map((each) => [String(each), String(each)])],
-        settings.alpha === null ? "" : String(settings.alpha), (text) => set("alpha")(text ? Number(text) : null))),
+      rate,
       field("Fours", select("Share of fours", SHARES.map((each) => [String(each), percent(each, 0)]),
         String(settings.spawn4), (text) => set("spawn4")(Number(text))))));
 }

@@ -4,7 +4,8 @@ import { by, choice, count, icon, make, spaced } from "./dom.js";
 import { Replay } from "./learn-board.js";
 import { LearnerCard } from "./learn-card.js";
 import { AXES, CurveChart } from "./learn-chart.js";
-import { DEFAULTS, LETTERS, PRESETS, describe, readLearners, settingsNow, writeLearners } from "./learn-settings.js";
+import { DEFAULTS, GAMES, LETTERS, PRESETS, describe, readLearners, settingsNow, writeLearners }
+  from "./learn-settings.js";
 import { guessCurve } from "./learn-predict.js";
 import { lesson, predict } from "./lesson.js";
 import { bind, fail, openDialog } from "./shell.js";
@@ -13,12 +14,13 @@ import { isStatic } from "./wasm-client.js";
 const EVERY = isStatic ? 200 : 1000; // milliseconds between two looks at a run
 const POINTS = 150; // of a curve: more would show chance
 const LONG = 1_000_000; // games of a run on a server, which goes on until it is stopped
+const EVALUATE = "400@2000"; // of a game for two: the points of its curve
 const COLUMNS = ["run", "game", "network", "learner", "games", "last mean", "state"];
 const EMPTY = { games: [], seconds: [], mean: [], low: [], high: [], speed: [], tiles: {} };
 
 /** @type {{settings: any, run: string|null, data: any, card: any, asked: number}[]} */
 let learners = [];
-let axis = "games", seed = 0, train = isStatic, busy = false, guess = null;
+let axis = "games", game = "2048", seed = 0, train = isStatic, busy = false, guess = null;
 
 const chart = new CurveChart(by("curves"));
 const replay = new Replay(fail);
@@ -32,7 +34,7 @@ by("axis").append(axes);
 const view = lesson("learn", { state: () => ({
   learners: writeLearners(learners.map(({ settings }) => settings)),
   runs: isStatic ? null : learners.map(({ run }) => run).filter(Boolean).join("/"),
-  axis: axis === "games" ? null : axis, seed: seed || null }), open });
+  game: game === "2048" ? null : game, axis: axis === "games" ? null : axis, seed: seed || null }), open });
 
 /** With "predict first", the curves and the numbers wait for the viewer's guess. */
 function question() {
@@ -51,18 +53,19 @@ function open(state) {
   question();
   axis = state.axis in AXES ? state.axis : "games";
   axes.choose(axis);
+  const before = game;
+  game = state.game in GAMES ? state.game : "2048";
   seed = Math.max(0, Math.trunc(Number(state.seed) || 0));
   const named = (state.runs ?? "").split("/").filter(Boolean).slice(0, LETTERS.length);
   const wanted = named.length ? named.map(() => ({ ...DEFAULTS })) : readLearners(state.learners ?? "tc");
   const same = writeLearners(wanted) === writeLearners(learners.map(({ settings }) => settings));
-  if (same && (!named.length || named.every((name, i) => learners[i]?.run === name))) {
+  if (same && game === before && (!named.length || named.every((name, i) => learners[i]?.run === name))) {
     draw();
     return;
   }
   clear().then(() => {
     learners = wanted.map(planned);
     learners.forEach((learner, i) => { learner.run = named[i] ?? null; });
-    watchSome();
     draw();
     look();
   });
@@ -98,22 +101,22 @@ async function act(run) {
 /** Start the learners that have not started. */
 async function start() {
   for (const learner of learners.filter(({ run }) => run === null)) {
-    const { alpha, ...settings } = learner.settings;
-    const given = { game: "2048", ...settings, ...(alpha === null ? {} : { alpha }), seed,
-      ...(isStatic ? {} : { games: LONG }) };
+    const { alpha, learner: rule, ...settings } = learner.settings;
+    const given = { game, learner: rule, ...(game === "2048" ? settings : isStatic ? {} : { evaluate: EVALUATE }),
+      ...(alpha === null ? {} : { alpha }), seed, ...(isStatic ? {} : { games: LONG }) };
     const { run } = await post("/api/run/start", { settings: given });
     learner.run = run.name;
     learner.data = { run, curve: EMPTY };
     draw();
   }
-  watchSome();
   view.changed();
 }
 
-/** Show games of a learner that plays, if none is shown. */
+/** Show games of a learner that has begun to learn, if none is shown. */
 function watchSome() {
   if (replay.name !== null && learners.some(({ run }) => run === replay.name)) return;
-  replay.watch(learners.find(({ run }) => run !== null)?.run ?? null);
+  const plays = ({ data }) => data?.run.game === "2048" && data.curve.mean.length > 0;
+  replay.watch(learners.find(plays)?.run ?? null);
 }
 
 const each = (call, chosen) => act(async () => {
@@ -204,21 +207,27 @@ const cardOf = (learner, hue) => {
 };
 
 /** The settings that words describe: those of the run, if there is one. */
-const settingsOf = ({ settings, data }) => (data ? settingsNow(data.run) : settings);
+const settingsOf = ({ settings, data }) => (data ? settingsNow(data.run) : { game, ...settings });
 
 const draw = spaced(() => {
   const all = learners.map(settingsOf), cards = [];
   learners.forEach((learner, hue) => {
     const card = cardOf(learner, hue), others = all.filter((_, i) => i !== hue);
     if (learner.data) card.show(learner.data, others, { train, own: isStatic });
-    else card.plan(learner.settings, others, learners.length > 1);
+    else card.plan(learner.settings, others, game, learners.length > 1);
     cards.push(card.element);
   });
   const shown = [...by("learners").children];
   if (cards.length !== shown.length || cards.some((card, i) => card !== shown[i])) {
     by("learners").replaceChildren(...cards);
   }
-  chart.show(learners.flatMap(({ data }, hue) => (data ? [{ letter: LETTERS[hue], hue, curve: data.curve,
+  // One picture has one scale: that of the first run.
+  const scale = learners.find(({ data }) => data)?.data.run.game ?? game;
+  by("curve-title").textContent = scale === "2048" ? "Mean score" : "Points won against 50 random games for each move";
+  by("watch").hidden = scale !== "2048";
+  by("plays").textContent = scale === "2048" ? "2048 against chance" : "EinStein würfelt nicht! against itself";
+  const fits = (data) => data && (data.run.game === "2048") === (scale === "2048");
+  chart.show(learners.flatMap(({ data }, hue) => (fits(data) ? [{ letter: LETTERS[hue], hue, curve: data.curve,
     label: `${LETTERS[hue]}, ${describe(all[hue], all)}`, changes: data.run.changes,
     share: data.run.game !== "2048" }] : [])), axis, guess);
   drawActions();
@@ -230,7 +239,7 @@ function drawActions() {
   const stopped = learners.some(canResume);
   const [name, text] = waits ? ["play", runs ? "Start the new learner" : "Start"] : runs ? ["pause", "Stop"]
     : ["play", "Resume"];
-  const made = [text, waits, runs, stopped, learners.length, train].join();
+  const made = [text, waits, runs, stopped, learners.length, train, game, learners.some(({ run }) => run)].join();
   if (by("actions").dataset.made === made) return;
   by("actions").dataset.made = made;
   const button = make("button", { id: "start", class: "primary", onclick: main }, icon(name), text);
@@ -241,6 +250,18 @@ function drawActions() {
   const over = make("button", { id: "again", class: "quiet", "data-control": "again", "data-label": "Start over",
     onclick: startOver }, icon("turn"), "Start over");
   over.disabled = !train || !learners.some(({ run }) => run !== null);
+  const games = choice("game", GAMES, game, (value) => {
+    game = value;
+    draw();
+    view.changed();
+  }, "Game");
+  games.dataset.control = "game";
+  games.dataset.label = "Game";
+  const begun = learners.some(({ run }) => run);
+  for (const input of games.querySelectorAll("input")) input.disabled = !train || begun;
+  for (const [i, preset] of Object.values(PRESETS).entries()) {
+    by("presets").children[i].hidden = game !== "2048" && !preset.any;
+  }
   const number = make("input", { id: "seed", type: "number", min: 0, step: 1, onchange: () => {
     seed = Math.max(0, Math.trunc(Number(number.value) || 0));
     number.value = seed;
@@ -248,8 +269,9 @@ function drawActions() {
   } });
   number.value = seed;
   const focused = document.activeElement?.id;
-  by("actions").replaceChildren(button, more, over, make("label", { class: "row learn-seed", "data-control": "seed",
-    "data-label": "Seed" }, make("span", { class: "label" }, "Seed"), number));
+  by("actions").replaceChildren(button, more, over, games,
+    make("label", { class: "row learn-seed", "data-control": "seed", "data-label": "Seed" },
+      make("span", { class: "label" }, "Seed"), number));
   if (focused && by("actions").querySelector(`#${CSS.escape(focused)}:not(:disabled)`)) by(focused).focus();
 }
 
@@ -282,7 +304,9 @@ async function look() {
       }
     }
   }));
-  if (wanted.length) draw();
+  if (!wanted.length) return;
+  watchSome();
+  draw();
 }
 
 let timer = null;
@@ -329,7 +353,7 @@ function toggle(name, box) {
       return;
     }
     learners.push({ ...planned({}), run: name });
-    look().then(watchSome);
+    look();
   }
   draw();
   view.changed();

@@ -23,6 +23,42 @@ class Block {
   }
 }
 
+/** The evaluations of a game for two: pairs of games with the same start and exchanged sides. */
+export class EvaluationCurve {
+  games = 0;
+  seconds = 0;
+  speed = null;
+  #evaluations = [];
+
+  add({ lengths, evaluations, seconds }) {
+    const moves = lengths.reduce((sum, each) => sum + each, 0);
+    if (moves && !evaluations.length) this.speed = Math.round(moves / Math.max(seconds - this.seconds, 1e-9));
+    this.games += lengths.length;
+    this.seconds = seconds;
+    for (const { learned, points } of evaluations) {
+      const pairs = Array.from({ length: points.length / 2 }, (_, i) => (points[2 * i] + points[2 * i + 1]) / 2);
+      const mean = pairs.reduce((sum, each) => sum + each, 0) / pairs.length;
+      const variance = pairs.reduce((sum, each) => sum + (each - mean) ** 2, 0) / (pairs.length - 1);
+      const half = quantile(pairs.length - 1) * Math.sqrt(variance / pairs.length);
+      this.#evaluations.push({ games: learned, seconds: rounded(seconds, 3), mean, low: Math.max(mean - half, 0),
+        high: Math.min(mean + half, 1) });
+    }
+  }
+
+  get last() {
+    return this.#evaluations.at(-1)?.mean ?? null;
+  }
+
+  json(points) {
+    const all = this.#evaluations, { length } = all;
+    const shown = length <= points ? all
+      : Array.from({ length: points }, (_, n) => all[Math.floor((n + 1) * length / points) - 1]);
+    const of = (part) => shown.map((each) => each[part]);
+    return { games: of("games"), seconds: of("seconds"), mean: of("mean"), low: of("low"), high: of("high"), speed: [],
+      tiles: {} };
+  }
+}
+
 export class Curve {
   games = 0;
   seconds = 0;

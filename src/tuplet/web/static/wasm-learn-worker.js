@@ -1,5 +1,6 @@
 // The worker of one learner (wasm-learn.js): it learns in slices, between which messages are read.
 import { Learner } from "./wasm-learner.js";
+import { LearnerEwn } from "./wasm-learner-ewn.js";
 import { Modules } from "./wasm-modules.js";
 
 const SLICE = 30; // milliseconds of learning until messages are read
@@ -10,9 +11,9 @@ const post = (...what) => postMessage(Object.assign({}, ...what));
 
 /** Send what was learned from since the last time. */
 function report(more = {}) {
-  const all = (part, kind) => kind.from(games.flatMap((each) => [...each[part]]));
+  const all = (part, kind) => kind.from(games.flatMap((each) => [...each[part] ?? []]));
   post({ scores: all("scores", Float64Array), tiles: all("tiles", Uint8Array), lengths: all("lengths", Float64Array),
-    seconds, running }, more);
+    evaluations: games.flatMap((each) => each.evaluation ?? []), seconds, running }, more);
   games = [];
 }
 
@@ -35,7 +36,8 @@ wake.onmessage = slice;
 
 const calls = {
   async open({ settings, facts }) {
-    learner = new Learner(await new Modules().kernels("learn"), facts, settings);
+    const ewn = settings.game === "ewn", kernels = await new Modules().kernels(ewn ? "learn-ewn" : "learn");
+    learner = ewn ? new LearnerEwn(kernels, facts, settings) : new Learner(kernels, facts, settings);
   },
   run({ games: until }) {
     most = until ?? Infinity;

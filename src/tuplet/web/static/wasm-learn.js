@@ -1,6 +1,6 @@
 // Runs without a server: what web/runs.py answers of training runs, with a worker for each learner. They end with the
 // page.
-import { Curve } from "./wasm-curve.js";
+import { Curve, EvaluationCurve } from "./wasm-curve.js";
 import { bytesOf } from "./wasm-learner.js";
 
 const MOST = 4; // learners that are kept
@@ -23,7 +23,7 @@ async function learningFacts() {
 }
 
 /** Settings with the defaults of `tuplet train`, or an error in one line. */
-export function complete({ nets, learners }, given) {
+export function complete({ nets, learners, ewn }, given) {
   for (const name of Object.keys(given)) {
     if (!SETTINGS.includes(name)) {
       throw new Error(`${name} cannot be set without a server: there are ${SETTINGS.join(", ")}`);
@@ -34,13 +34,15 @@ export function complete({ nets, learners }, given) {
   const oneOf = (name, value, known) => {
     if (!known.includes(value)) throw new Error(`${name} must be ${list(known)} without a server (got '${value}')`);
   };
-  if (game !== "2048") throw new Error(`learning ${game} needs tuplet serve --train: without a server there is 2048`);
-  oneOf("net", net, Object.keys(nets));
+  oneOf("game", game, ["2048", "ewn"]);
   oneOf("learner", learner, Object.keys(learners));
+  const two = game === "ewn";
+  if (two) oneOf("net", given.net ?? ewn.net, [ewn.net]);
+  else oneOf("net", net, Object.keys(nets));
   oneOf("target", target, ["afterstate", "state"]);
   oneOf("order", order, ["backward", "forward"]);
-  const alpha = given.alpha ?? learners[learner].alpha;
-  const lambda = given.lambda ?? (order === "backward" ? learners[learner].lam : 0);
+  const alpha = given.alpha ?? (two ? ewn.alpha[learner] : learners[learner].alpha);
+  const lambda = given.lambda ?? (two ? ewn.lam : order === "backward" ? learners[learner].lam : 0);
   const between = (name, value, least, most) => {
     if (typeof value !== "number" || !(value >= least && value <= most)) {
       throw new Error(`${name} must be ${least || 0} to ${most} (got ${value})`);
@@ -56,11 +58,21 @@ export function complete({ nets, learners }, given) {
       throw new Error(`${name} must be a whole number, ${least} or more (got ${value})`);
     }
   }
-  return { game, net, learner, target, alpha, lambda, order, spawn4, seed, games };
+  if (two && (target !== "afterstate" || order !== "backward" || spawn4 !== 0.1)) {
+    throw new Error("target, order and spawn4 are for 2048: leave them out to learn EWN");
+  }
+  return two ? { game, net: ewn.net, learner, alpha, lambda, seed, games }
+    : { game, net, learner, target, alpha, lambda, order, spawn4, seed, games };
 }
 
 /** The options of `tuplet train` that make these settings: those that are not its defaults. */
-function options({ learners }, settings) {
+function options({ learners, ewn }, settings) {
+  if (settings.game === "ewn") {
+    const { learner: rule, alpha: rate, lambda: share, seed: number } = settings;
+    return ` ewn --evaluate=${ewn.games}@${ewn.every}${[["learner", rule, "tc"], ["alpha", rate, ewn.alpha[rule]],
+      ["lambda", share, ewn.lam], ["seed", number, 0]].filter(([, value, usual]) => value !== usual)
+      .map(([name, value]) => ` --${name}=${value}`).join("")}`;
+  }
   const { net, learner, target, alpha, lambda, order, spawn4, seed } = settings;
   const usual = learners[learner];
   return [["net", net, "4x6"], ["learner", learner, "tc"], ["target", target, "afterstate"],
@@ -78,12 +90,13 @@ class Run {
   state = "running";
   error = null;
   changes = [];
-  curve = new Curve();
+  curve;
   #calls = 0;
   #waiting = new Map();
 
   constructor(name, settings, known) {
     Object.assign(this, { name, settings, known, now: settings });
+    this.curve = settings.game === "ewn" ? new EvaluationCurve() : new Curve();
     this.worker = new Worker(new URL("./wasm-learn-worker.js", import.meta.url), { type: "module" });
     this.worker.addEventListener("message", ({ data }) => this.#receive(data));
     this.worker.addEventListener("error", () => this.#fail("this browser cannot learn: it needs module workers"));
@@ -152,8 +165,9 @@ function checkMemory(known, settings, besides = null) {
 
 const calls = {
   runs: () => ({ folder: "", train: true, runs: [...runs.values()].reverse().map((run) => {
-    const { now: { game, net, learner, lambda }, curve: { games, seconds, last }, state, name } = run;
-    return { run: name, game, net, board: "4x4", learner: `${learner.toUpperCase()}(${lambda})`, games,
+    const { now: { game, net, learner, lambda }, curve, state, name } = run, { games, seconds, last } = curve;
+    const board = game === "2048" ? "4x4" : null;
+    return { run: name, game, net, board, learner: `${learner.toUpperCase()}(${lambda})`, games,
       elapsed_s: seconds, mean_score: last, max_score: null, state };
   }) }),
 
@@ -214,6 +228,7 @@ const calls = {
     }
     /** @type {any} */
     const given = { ...settings };
+    if (run.settings.game === "ewn" && (given.net || given.spawn4)) throw new Error("of EWN only alpha can change");
     if (given.net) given.net = grown(known, run.now.net, given.net);
     const now = complete(known, { ...run.now, ...given });
     if (now.net !== run.now.net) checkMemory(known, now, run);

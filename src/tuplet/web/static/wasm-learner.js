@@ -6,8 +6,8 @@ const DIVERGED = 1; // the place in `tally` (learn/td.py)
 const MOVES = ["up", "right", "down", "left"];
 
 /** Numbers of a network's weights and its learner's memory, in bytes. */
-export const bytesOf = ({ nets, learners }, { net, learner }) =>
-  4 * nets[net].weights * (1 + learners[learner].memory_per_weight);
+export const bytesOf = ({ nets, learners, ewn }, { game, net, learner }) =>
+  4 * (game === "ewn" ? ewn : nets[net]).weights * (1 + learners[learner].memory_per_weight);
 
 /** The place of the largest value, the first of equals; -1 if all are NaN: there is no legal move. */
 const bestOf = (values) => values.reduce((best, value, i) => (value > (values[best] ?? -Infinity) ? i : best), -1);
