@@ -9,6 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+import tuplet
 from browsing import Looking, Server, axe
 
 pytestmark = pytest.mark.slow
@@ -86,6 +87,10 @@ def test_every_link_of_the_ready_lessons_opens_its_view(looking: Looking) -> Non
     text = (Path(__file__).parents[2] / "docs" / "lessons.md").read_text()
     links = re.findall(r"`((?:learn|steps|search)\.html\?[^`]+)`", text)
     assert len(links) == len(re.findall(r"^\d+\. ", text, re.M)) > 15
+    for ucb in ("ucb1", "tuned", "puct"):  # kernels are compiled before a page waits for them
+        tuplet.search_steps(tuplet.game("ewn-6x7").start(), ucb, last=10)
+    for target in ("afterstate", "state"):
+        tuplet.learning_steps(games=1, target=target)
     for link in links:
         page = looking.open(f"{looking.server.address}/{link}", reduced_motion="reduce")
         name, wanted = link.partition(".")[0], parse_qs(urlsplit(link).query)

@@ -16,6 +16,13 @@ START = "ewn r1r2r3../r4r5.../r6...b6/...b5b4/..b3b2b1 red 2"
 KNOWN = "ewn-6x7"
 
 
+@pytest.fixture(scope="module", autouse=True)
+def compiled() -> None:
+    """Kernels are compiled before a page waits for them."""
+    for ucb in ("ucb1", "tuned", "puct"):
+        tuplet.search_steps(tuplet.Position.parse(START), ucb, last=10)
+
+
 def opened(looking: Looking, **state: object) -> Any:
     base = looking.server.address
     page = "search.html" if base.count("/") > 2 else "search"
