@@ -189,8 +189,8 @@ def grade(
     folder
         The folder of programs, as in tuplet tournament.
     bars
-        What to reach, and the points for it: easy>=50:40 is 40 points for half of the points
-        against easy. Any agent can be a baseline.
+        What to reach, and the points for it: easy>=50:40 is 40 points for a share of 50 %
+        of the games against easy. Any agent can be a baseline.
     time
         Time limit per move for programs. [default: 2s]
     memory
