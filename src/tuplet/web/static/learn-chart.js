@@ -74,7 +74,7 @@ export class CurveChart {
     const svg = this.#svg, width = this.#width, height = this.#height;
     const drawn = this.#series.filter(({ curve }) => curve.mean.length);
     const share = drawn.some((each) => each.share);
-    const right = width - (width < 480 ? 46 : RIGHT);
+    const right = width - (width < 480 ? 56 : RIGHT);
     const end = Math.max(...drawn.map(({ curve }) => this.#xs(curve).at(-1)), this.#axis === "time" ? 5 : 1000);
     const guessed = drawn.length && this.#guess ? this.#guess.map(([, mean]) => mean) : [];
     const peak = Math.max(...drawn.map(({ curve }) => Math.max(...curve.mean)), ...guessed, share ? 1 : 2500);

@@ -23,8 +23,8 @@ export const GAMES = { 2048: "2048", ewn: "EWN" };
 export const PRESETS = {
   rules: { text: "TD against TC", learners: [{ learner: "tc" }, { learner: "td" }], axis: "games", any: true },
   values: { text: "States against after-states", learners: [{}, { target: "state" }], axis: "time" },
-  rates: { text: "Learning rates", learners: [{ learner: "td", alpha: 0.25 }, { learner: "td", alpha: 0.01 },
-    { learner: "td", alpha: 1 }], axis: "games", any: true },
+  rates: { text: "Two learning rates", learners: [{ learner: "td", alpha: 0.25 }, { learner: "td", alpha: 0.01 }],
+    axis: "games", any: true },
   tuples: { text: "Short and long tuples", learners: [{ net: "5x4" }, { net: "4x6" }], axis: "time" },
 };
 

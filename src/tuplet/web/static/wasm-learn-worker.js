@@ -28,7 +28,8 @@ function slice() {
   }
   seconds += (performance.now() - began) / 1000;
   running = learner.games < most && !diverged;
-  report(diverged ? { error: `the weights diverged (inf or NaN) after ${learner.games} games: use a smaller alpha` }
+  const learned = learner.games.toLocaleString("en-GB");
+  report(diverged ? { error: `the weights diverged (inf or NaN) after ${learned} games: use a smaller alpha` }
     : running ? {} : { finished: true });
   if (running) next.postMessage(null);
 }
