@@ -73,6 +73,18 @@ def test_a_kernel_that_cannot_be_exported_is_an_error_of_one_line() -> None:
         wasm.build_in_new_process("nowhere:exports", wasm.PLAIN)
 
 
+def test_kernels_without_vectors_are_compiled_once_for_all_kinds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(Path(wasm_small.__file__).parent))
+    monkeypatch.setattr(wasm, "cache_folder", lambda: None)
+    alone = wasm.build_in_new_process("wasm_small:exports", wasm.PLAIN)
+    vectors, plain = wasm.build_kinds("wasm_small:exports", [wasm.SIMD, wasm.PLAIN])
+    assert plain.layout == alone.layout == vectors.layout
+    calls = [Call("ones", {"bits": np.uint64(bits)}) for bits in (0, 1, 7, 1 << 63)]
+    assert call_in_wasm(plain, {}, calls, tmp_path) == call_here(KERNELS, {}, calls)
+
+
 KERNEL = """
 from tuplet.kernel import kernel
 

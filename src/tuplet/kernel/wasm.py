@@ -65,15 +65,27 @@ class Build(NamedTuple):
 
 
 def build_in_new_process(exports: str, features: str = SIMD) -> Build:
-    """`build` with the exports that the function `module:name` returns, in a process of its own.
+    """`build` with the exports that the function `module:name` returns, in a process of its own."""
+    return build_kinds(exports, [features])[0]
 
-    Numba reads its settings when it is imported, and in this process it compiles for this machine. What was built is
-    kept in the cache folder, with the digests of all files of tuplet that the process had read.
+
+def build_kinds(exports: str, kinds: Sequence[str]) -> list[Build]:
+    """A module for each of several sets of features, built in new processes, one after the other.
+
+    Numba reads its settings when it is imported, and in this process it compiles for this machine. Kernels without
+    vectors are compiled by Numba for the first module alone. What was built is kept in the cache folder, with the
+    digests of all files of tuplet that its process had read.
     """
     check_version()
+    with tempfile.TemporaryDirectory() as shared:
+        return [_build_or_read(exports, features, Path(shared)) for features in kinds]
+
+
+def _build_or_read(exports: str, features: str, shared: Path) -> Build:
+    """A module that was kept, or else a new one."""
     folder = cache_folder()
     if folder is None:
-        return _build_elsewhere(exports, features)[0]
+        return _build_elsewhere(exports, features, shared)[0]
     import numba
 
     about = repr((exports, features, numba.__version__, sys.version, str(PACKAGE)))
@@ -84,7 +96,7 @@ def build_in_new_process(exports: str, features: str = SIMD) -> Build:
         if (found := _read_kept(kept)) is not None:
             return found
         began = time.time()
-        built, sources = _build_elsewhere(exports, features)
+        built, sources = _build_elsewhere(exports, features, shared)
         module = base64.b64encode(built.module).decode()
         text = json.dumps({"sources": sources, "module": module, "layout": built.layout})
         if any(Path(file).stat().st_mtime > began for file in sources):
@@ -113,8 +125,8 @@ def _digests(files: Iterable[str]) -> dict[str, str]:
     return {file: hashlib.sha256(Path(file).read_bytes()).hexdigest() for file in files}
 
 
-def _build_elsewhere(exports: str, features: str) -> tuple[Build, dict[str, str]]:
-    """What was built, and the digests of its sources."""
+def _build_elsewhere(exports: str, features: str, shared: Path) -> tuple[Build, dict[str, str]]:
+    """What was built, and the digests of its sources; `shared` has the code of kernels that others compiled."""
     settings = {
         "NUMBA_OPT": "0",
         "NUMBA_CPU_NAME": "generic",
@@ -123,7 +135,7 @@ def _build_elsewhere(exports: str, features: str) -> tuple[Build, dict[str, str]
         "NUMBA_DISABLE_JIT": "0",
     }
     with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-m", __name__, exports, folder]
+        command = [sys.executable, "-m", __name__, exports, folder, str(shared)]
         done = subprocess.run(command, env={**os.environ, **settings}, check=False, capture_output=True, text=True)
         if done.returncode:
             lines = [line for line in done.stderr.splitlines() if line and "not a recognized feature" not in line]
@@ -133,8 +145,10 @@ def _build_elsewhere(exports: str, features: str) -> tuple[Build, dict[str, str]
         return Build(module, described["layout"]), described["sources"]
 
 
-def build(exports: Exports) -> Build:
+def build(exports: Exports, shared: Path | None = None) -> Build:
     """Compile kernels for WebAssembly. Call `build_in_new_process`: Numba's settings must be those it has there.
+
+    In the folder `shared` is LLVM code of kernels without vectors, which is the same for all features.
 
     `layout` has `exports`: for each name the function of the module (`call`), the bytes of its block (`size`), its
     arguments by name, and its result, as types: "float32", ["array", "uint8", 2] (dtype and dimensions), a list or a
@@ -161,9 +175,7 @@ def build(exports: Exports) -> Build:
     known: dict[tuple[Any, ...], str] = {}
     for name, (kernel, args) in exports.items():
         kinds = tuple(numba.typeof(arg) for arg in args)
-        kernel.compile(kinds)  # type: ignore[attr-defined]  # a dispatcher of Numba
-        result = next(each.return_type for each in kernel.nopython_signatures if each.args == kinds)  # type: ignore[attr-defined]
-        code = kernel.inspect_llvm(kinds)  # type: ignore[attr-defined]
+        code, result, size = _compiled(name, kernel, kinds, shared)
         if (kernel, kinds) not in known:
             known[kernel, kinds] = name
             module = _parse(llvm, code)
@@ -178,9 +190,9 @@ def build(exports: Exports) -> Build:
         layout[name] = {
             "call": known[kernel, kinds],
             "arguments": {p: describe_type(kind) for p, kind in zip(parameters, kinds, strict=True)},
-            "result": describe_type(result),
+            "result": result,
             "result_at": start,
-            "size": start + max(_measure(result)[0], 8),
+            "size": start + max(size, 8),
         }
     _optimize(llvm, whole, machine)
     module, imports, end = _as_module(machine.emit_object(whole))
@@ -189,6 +201,20 @@ def build(exports: Exports) -> Build:
             raise UserError(f"a kernel calls {name}, which WebAssembly does not have (see kernel/wasm.ll)")
     stack = -(-(end + STACK) // 64) * 64
     return Build(module, {"exports": layout, "data": end, "stack": stack})
+
+
+def _compiled(name: str, kernel: Any, kinds: tuple[Any, ...], shared: Path | None) -> tuple[str, Any, int]:
+    """The LLVM code of a kernel, and its result: the type's description and size."""
+    file = None if shared is None else shared / f"{name}.json"
+    if file is not None and file.exists():
+        code, result, size = json.loads(file.read_text())
+        return code, result, size
+    kernel.compile(kinds)  # a dispatcher of Numba
+    kind = next(each.return_type for each in kernel.nopython_signatures if each.args == kinds)
+    code, result, size = kernel.inspect_llvm(kinds), describe_type(kind), _measure(kind)[0]
+    if file is not None and not any(function in code for function in _NATIVE):
+        file.write_text(json.dumps([code, result, size]))
+    return code, result, size
 
 
 def check_version(version: str | None = None) -> None:
@@ -513,11 +539,11 @@ def pack(values: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
     return {name: describe(value) for name, value in values.items()}, bytes(data)
 
 
-def _main(exports: str, folder: str) -> None:
+def _main(exports: str, folder: str, shared: str) -> None:
     from pkgutil import resolve_name
 
     try:
-        made = build(resolve_name(exports)())
+        made = build(resolve_name(exports)(), Path(shared))
     except UserError as error:
         sys.exit(str(error))
     (Path(folder) / "kernels.wasm").write_bytes(made.module)

@@ -65,15 +65,15 @@ def kinds_of(name: str) -> list[str]:
 
 
 def build_modules() -> dict[str, dict[str, wasm.Build]]:
-    """The modules of `wasm_exports.MODULES` in all their kinds, built by as many processes as there are cores."""
+    """The modules of `wasm_exports.MODULES` in all their kinds, several at a time."""
 
-    def build(name: str, features: str) -> wasm.Build:
-        exports = MODULES[name].exports
-        return wasm.build_in_new_process(f"{exports.__module__}:{exports.__name__}", features)
+    def build(name: str) -> dict[str, wasm.Build]:
+        exports, kinds = MODULES[name].exports, kinds_of(name)
+        made = wasm.build_kinds(f"{exports.__module__}:{exports.__name__}", [FEATURES[kind] for kind in kinds])
+        return dict(zip(kinds, made, strict=True))
 
     with ThreadPoolExecutor(os.cpu_count(), "tuplet") as pool:
-        made = {name: {kind: pool.submit(build, name, FEATURES[kind]) for kind in kinds_of(name)} for name in MODULES}
-        return {name: {kind: future.result() for kind, future in kinds.items()} for name, kinds in made.items()}
+        return dict(zip(MODULES, pool.map(build, MODULES), strict=True))
 
 
 def build_site(folder: str | Path, modules: Modules | None = None) -> Path:
