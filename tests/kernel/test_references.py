@@ -22,6 +22,9 @@ N_LOCAL = 20
 COUNTING = {
     "adapters.gym_policy.after_values": "buffers of a network's size, once for many boards",
     "learn.parallel.merge.mean_of": "sums of a block, once for a whole table",
+    "learn.step_kernels._update_forward": "td_update does",
+    "learn.step_kernels._walk_back": "learn_backward does",
+    "learn.step_kernels.record_game": "learning does",
     "learn.td.learn_backward": "values of the last n boards, once for a game",
     "learn.td.td_update": "weight_indices returns an array",
     "search.tree.reroot": "a number for each node, once for a move",

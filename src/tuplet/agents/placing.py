@@ -15,7 +15,6 @@ from tuplet.errors import UserError
 from tuplet.games.ewn import EwnGame, EwnPosition
 from tuplet.games.game import Game
 from tuplet.kernel import draw, stream
-from tuplet.values.players import PLAYERS
 
 RECOMMENDED = "recommended"
 
@@ -23,6 +22,8 @@ RECOMMENDED = "recommended"
 @cache
 def _strategies(game: str) -> dict[str, list[tuple[str, float]]]:
     """The arrangements of each side and their probabilities; nothing where none are known."""
+    from tuplet.values.players import PLAYERS  # a match of two searches loads no networks
+
     file = PLAYERS / f"{game}-placement.json"
     if ":" in game or not file.is_file():
         return {}
