@@ -57,6 +57,7 @@ screenshots: .venv/test-all-ready
 
 # The page as a folder of files that needs no server: kernels as WebAssembly. Any static host serves it.
 site: .venv/demo-ready
+	@echo "Compiling the kernels to WebAssembly. The first time takes some minutes."
 	$(BIN)/python -m tuplet.web.site site
 	@echo "To look at it: python3 -m http.server --directory site"
 

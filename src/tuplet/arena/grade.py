@@ -196,8 +196,8 @@ def grade(
 ) -> Grades:
     """Let each program of a folder play against baselines only, and give points for the bars that it reaches.
 
-    `bars` are "easy>=50:40 normal>=50:30": 40 points for half of the points of the games against easy, and 30 more for
-    half against normal. Any agent can be a baseline. `games` are those of each program against each baseline. All other
+    `bars` are "easy>=50:40 normal>=50:30": 40 points for a share of 50 % against easy, and 30 more for 50 % against
+    normal. Any agent can be a baseline. `games` are those of each program against each baseline. All other
     arguments are those of `tournament`.
     """
     read = [Bar.read(each) for each in bars.split()] if isinstance(bars, str) else list(bars)

@@ -198,7 +198,7 @@ class _Schedule:
     ) -> None:
         self.game = find_game(game, trusted=trusted(*agents))
         if self.game.players != 2:
-            raise UserError(f"{self.game.name} has one player, a match needs two")
+            raise UserError(f"{self.game.name} has one player, a match needs two: tuplet compare compares such players")
         if not 1 <= games <= MOST_GAMES:
             raise UserError(f"games must be 1 to {MOST_GAMES:,} (got {games})")
         self.agents, self.seed, self.threads, self.test = agents, seed, as_threads(threads), test

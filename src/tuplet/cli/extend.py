@@ -21,7 +21,7 @@ def new(
     force: Force = False,
     json_: Json = False,
 ) -> None:
-    """Write a commented file to start from, NAME.py, that works at once.
+    """Write a commented file to start from, NAME.py (or .c, .cpp), that works at once.
 
     Parameters
     ----------

@@ -63,7 +63,8 @@ class Template:
     def analyze(self, board):
         """The values of all moves: `tuplet analyze 2048 --agent template.py:Template`."""
         values = self.values(board)
-        moves = [tuplet.MoveValue(move, float(value)) for move, value in values.items()]
+        points = {move: reward for move, (_, reward) in board.after_states().items()}
+        moves = [tuplet.MoveValue(move, float(value), reward=points[move]) for move, value in values.items()]
         best = max(values, key=values.get) if values else None
         note = "empty cells and similar neighbours"
         return tuplet.Analysis(moves, best, note=note, points=True, position=board)

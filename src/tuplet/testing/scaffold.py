@@ -45,8 +45,8 @@ KINDS = {
     ),
     "program": (
         "a program that plays ewn-6x7",
-        "tuplet match exec:{program} easy --games 20",
-        "tuplet match exec:{program} normal --games 20 --out {name}.jsonl",
+        "tuplet check {program}",
+        "tuplet match exec:{program} easy --games 20 --out {name}.jsonl",
     ),
 }
 

@@ -26,6 +26,7 @@ from tuplet.games.game import Game
 from tuplet.games.registry import find_game
 from tuplet.system.stop import Stop, Stopped
 from tuplet.values.network import Network
+from tuplet.values.players import PLAYERS
 from tuplet.values.weights import estimate_weights, find_weights, read_weights
 from tuplet.web import limits
 from tuplet.web.limits import Busy, Limits
@@ -55,8 +56,11 @@ class ServerContext:
         spec = Spec(default_agent(game) if text is None else _check_name("agent", text), folder=self.runs)
         try:
             agent = make_agent(spec, game, load=lambda path: self._network(path, stop or Stop()))
-        except (OSError, UserError) as error:  # without the place of the folder
-            raise UserError(str(error).replace(f"{self.runs.resolve()}/", "")) from None
+        except (OSError, UserError) as error:  # without the places of folders
+            text = str(error)
+            for folder in (self.runs.resolve(), PLAYERS):
+                text = text.replace(f"{folder}/", "")
+            raise UserError(text) from None
         check_budget(agent)
         return agent
 

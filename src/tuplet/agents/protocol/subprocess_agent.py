@@ -49,6 +49,7 @@ from tuplet.system.settings import parse_size, split_settings
 GAME = "ewn-6x7"
 LIMIT = 2.0  # seconds per move, by the protocol
 START_UP = 2.0  # seconds that the first move has at least, from the program's start
+SOURCES = (".c", ".cc", ".cpp", ".h", ".hpp", ".rs", ".go", ".java")
 FIRST = ("run", "agent")  # of a folder: the files that are its program
 SCRIPTS = ("run.py", "agent.py", "main.py")
 PROTOCOLS = ("course", "ntu")
@@ -272,6 +273,8 @@ def submissions(
             skipped.append(Skipped(path.name, f"there is another program of that name, {programs[name].name}"))
         else:
             programs[name] = file
+    # The source of a program that plays needs no explanation.
+    skipped = [each for each in skipped if not (Path(each.name).suffix in SOURCES and Path(each.name).stem in programs)]
     limit = LIMIT if time is None else time
     return [
         ProgramCommand(name, _start_command(file), file.parent.resolve(), limit, memory)
@@ -294,6 +297,8 @@ def _of_file(path: Path) -> tuple[Path | None, str]:
         return None, "it is neither a file nor a folder"
     if path.suffix == ".py" or os.access(path, os.X_OK):
         return path, ""
+    if path.suffix in SOURCES:
+        return None, "it is source code: compile it first"
     return None, "it is not executable (chmod +x), and no script of Python"
 
 
