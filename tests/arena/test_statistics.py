@@ -211,7 +211,7 @@ def test_a_line_without_a_winner_is_a_draw() -> None:
 
     def read(**line: object) -> GameResult:
         text = json.dumps({"pair": 0, "a": "white", "moves": ["1", "2"], **line})
-        return _result(Path("m"), 1, text.encode(), 2, rows)
+        return _result(Path("m"), 1, text.encode(), {"agents": ["a", "b"]}, rows)
 
     assert read(kind="full") == GameResult(0.5, 0.5, "full", 2, "")
     assert read(kind="row", winner="white") == GameResult(1, 0, "row", 2, "")

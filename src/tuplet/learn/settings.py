@@ -489,7 +489,7 @@ class ResumeSettings(ChangeableOptions, total=False):
 
     learner: str
     game: str
-    alpha: float
+    alpha: float | None
     spawn4: float
     net: str
 
