@@ -5,7 +5,7 @@ import { tint } from "./ewn-tree.js";
 import { inParts } from "./ewn-words.js";
 
 // Pixels: between levels and rows, around the tree, and the least and the largest radius.
-const FULL = { step: 116, row: 27, margin: 26, left: 46, label: 104, radius: [4, 15] };
+const FULL = { step: 116, row: 27, margin: 26, left: 46, label: 132, radius: [4, 15] };
 const SMALL = { step: 44, row: 9, margin: 12, left: 12, label: 8, radius: [2, 9] };
 const LEAVES = 32; // that are drawn
 
