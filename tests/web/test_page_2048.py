@@ -462,6 +462,8 @@ def test_a_token_is_exchanged_and_leaves_the_address(chromium: Any, tmp_path: Pa
     with serving(runs=tmp_path, token="a-token-of-24-letters-xx") as server:
         looking = Looking(chromium, server)
         page = looking.open(server.whole.replace(server.address, ""))
+        page.wait_for_function("!location.href.includes('token')")
+        page.click(".card[data-page='2048']")
         thought(page)  # over HTTP and the socket
         assert "token" not in page.url
         assert page.evaluate("document.cookie") == ""  # scripts cannot read it
