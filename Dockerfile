@@ -12,8 +12,7 @@ COPY src /source/src
 COPY examples/homework.py /source/examples/
 RUN pip install --no-cache-dir /source && rm -r /source && useradd --uid 1000 --create-home referee
 USER referee
-# Compiled code is kept in the image, so that a new container need not compile it again.
-ENV NUMBA_CACHE_DIR=/home/referee/cache
+# Compiled code stays in the image, in the user's cache folder, so that a new container need not compile it again.
 RUN tuplet match easy hard --games 2
 WORKDIR /tmp
 ENTRYPOINT ["tuplet"]

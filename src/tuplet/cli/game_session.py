@@ -107,7 +107,7 @@ class GameSession:
         return f"both sides are placed as recommended, yours {arrangement(self.record.start, you)}"
 
     def can_place(self) -> bool:
-        """Whether nobody has moved, and arrangements are recommended."""
+        """Whether arrangements are recommended for this game, and no move was made yet."""
         return self.game.family == "ewn" and is_recommended(self.game) and not self.record.moves
 
     def make(self, spec: str, start: Any, side: str) -> Any:

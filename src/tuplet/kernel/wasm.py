@@ -100,7 +100,7 @@ def _build_or_read(exports: str, features: str, shared: Path) -> Build:
         module = base64.b64encode(built.module).decode()
         text = json.dumps({"sources": sources, "module": module, "layout": built.layout})
         if any(Path(file).stat().st_mtime > began for file in sources):
-            return built  # somebody edits the sources: it may be of others than the digests are
+            return built  # a source was edited meanwhile: the digests may be those of other code
         with suppress(OSError):  # a full disk: the next time it is built again
             new = kept.with_suffix(f".{os.getpid()}")
             new.write_text(text)

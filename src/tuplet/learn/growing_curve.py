@@ -20,7 +20,7 @@ from tuplet.learn.curves import Metrics
 from tuplet.learn.run import check_block, check_evaluation
 from tuplet.system.intervals import Z, t_quantile
 
-KEPT = 4096  # joined blocks at least, once there are so many; a power of two, and 16 or more
+KEPT = 4096  # of a long curve at least this many joined blocks; a power of two, and 16 or more
 TILES = 18  # exponents of tiles: 131072 is 2^17
 _AT_ONCE = 1 << 20  # bytes that are parsed together
 _MANY = 1000  # games whose t quantile is that of a normal distribution
@@ -171,7 +171,7 @@ class GrowingCurve:
 
 
 def thinned(items: list[Metrics], most: int) -> list[Metrics]:
-    """At most so many of the items, evenly spaced, and always the last."""
+    """At most `most` of the items, evenly spaced, and always the last."""
     count = len(items)
     return items if count <= most else [items[(n + 1) * count // most - 1] for n in range(most)]
 

@@ -268,7 +268,7 @@ def self_play_steps(
 
 
 def prepare(game: Game, net: str, learner: str, games: int) -> GameNetwork:
-    """A network that has learned from so many games, as at the beginning of a run with seed 0."""
+    """A network after its first `games` games of a run with seed 0."""
     size = sum(GameNetwork(game, net).sizes)
     return (_remembered if size <= MOST_REMEMBERED else _learn)(game, net, learner, games)
 

@@ -366,7 +366,7 @@ def learning_steps(
 
 
 def prepare(net: str, learner: str, target: Target, spawn4: float, games: int) -> Network:
-    """A network that has learned from so many games, as at the beginning of a run with seed 0."""
+    """A network after its first `games` games of a run with seed 0."""
     method = Method(net=net, learner=learner, target=target, spawn4=spawn4)
     network: Network = method.network()
     known, worker = LEARNERS[learner], Worker()

@@ -2,7 +2,7 @@
 
 The file has one record of a fixed length: the process that holds it, or after an error the error. A process that is
 killed leaves its own record behind without the lock. Whether a file is held is decided by the lock alone, so the number
-of a process that ended long ago deceives nobody.
+of a process that ended long ago does no harm.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@
 #include <time.h>
 
 enum { ROWS = 6, COLUMNS = 7, CUBES = 6, DIE = 21, MOST_MOVES = 8 };
-enum { RED = 0, BLUE = 1, NOBODY = -1, GONE = -1 };
+enum { RED = 0, BLUE = 1, NO_WINNER = -1, GONE = -1 };
 
 /* Squares are numbered row by row: row * COLUMNS + column. */
 static const int STARTS[2][CUBES] = {{0, 1, 2, 7, 8, 14}, {27, 33, 34, 39, 40, 41}};
@@ -70,7 +70,7 @@ static Position play(Position position, Move move) {
     return position;
 }
 
-/* RED or BLUE if one stands in its corner, or the other has no cubes; else NOBODY. */
+/* RED or BLUE if one stands in its corner, or the other has no cubes; else NO_WINNER. */
 static int winner(const Position *position) {
     for (int side = 0; side < 2; side++) {
         int left = 0;
@@ -80,7 +80,7 @@ static int winner(const Position *position) {
         }
         if (left == 0) return side;
     }
-    return NOBODY;
+    return NO_WINNER;
 }
 
 /* How many steps a side's nearest cube has to go. */
@@ -99,7 +99,7 @@ static int distance(const Position *position, int side) {
 /* How good a position is for `me`. */
 static int value(const Position *position, int me) {
     int won = winner(position);
-    if (won != NOBODY) return won == me ? 100 : -100;
+    if (won != NO_WINNER) return won == me ? 100 : -100;
     return distance(position, 1 - me) - distance(position, me);
 }
 
@@ -133,7 +133,7 @@ static void play_game(void) {
         for (int i = 0; i < CUBES; i++) position.cubes[side][receive() - '0'] = STARTS[side][i];
     for (int i = 0; i < DIE; i++) position.die[i] = receive();
     int me = receive() == 'f' ? RED : BLUE;
-    while (winner(&position) == NOBODY) {
+    while (winner(&position) == NO_WINNER) {
         Move move;
         if (turn(&position) == me) {
             move = choose(&position);
